@@ -100,9 +100,8 @@ dist: release ## an archive of the program for use elsewhere, in DIST=FOLDER
 package: ## packs the crates that are published, without compiling them; PACKAGE_FLAGS=--allow-dirty
 	@scripts/package.sh $(PACKAGE_FLAGS)
 
-# More tests at once than there are processors: many of them wait for a disk.
 test: setup ## every test: unit, integration and doctests
-	RUST_TEST_THREADS="$${RUST_TEST_THREADS:-$$(( 3 * $$(nproc) ))}" cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+	@scripts/test.sh $(CARGO_FLAGS)
 
 test-long: setup ## the same with many more random cases, other ones each time, and kills (hours)
 	@export PROPTEST_RNG_SEED="$${PROPTEST_RNG_SEED:-$$(date +%s)}"; \
@@ -175,7 +174,7 @@ complete: $(if $(CORPUS),build) ## compares the conversation of each recording i
 corpus-pieces: build ## imports the recordings in CORPUS=DIR cut, grown, doubled, renamed and killed, and compares
 	@python3 scripts/pieces.py '$(program)' '$(CORPUS)'
 
-retention: build ## how long `annals retain` takes for BLOBS=20000 blobs, and whether git keeps them
+retention: build ## how long `annals log retain` takes for BLOBS=20000 blobs, and whether git keeps them
 	@scripts/retention.sh '$(or $(BLOBS),20000)' '$(program)'
 
 ci: ## all that must hold before a change is taken; what .ci/run does

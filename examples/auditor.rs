@@ -1,8 +1,8 @@
 //! An auditor's check, away from the log: is what a proof file says in the log of a signed checkpoint?
 //!
 //! ```sh
-//! annals checkpoint --key log.key --out checkpoint                # by the log's keeper, and given away
-//! annals prove 7b268b76 --checkpoint checkpoint --out proof.json  # when somebody asks
+//! annals proof checkpoint --key log.key --out checkpoint                # by the log's keeper, and given away
+//! annals proof prove 7b268b76 --checkpoint checkpoint --out proof.json  # when somebody asks
 //! cargo run --bin auditor -- checkpoint proof.json log.key.pub
 //! ```
 //!

@@ -21,6 +21,8 @@ What is compared, and how:
 - the order of prompts, answers, thoughts and calls. A prompt that was queued while the agent worked may stand where it
   was written or where it was delivered;
 - texts of the agent's program (commands' output, interruptions, compaction) must be there, as a turn of any kind;
+- a damaged line must be named by the import, whose exit status is 1 then, and its whole records must be there;
+- the session of a sub-agent must be below that of the call that started it; a second import must add nothing;
 - in Markdown, quotes, indentation and empty lines do not count. No text of 30 characters or more may be there more
   often than in the recording.
 """
@@ -32,6 +34,7 @@ import tempfile
 
 import conversations
 from conversations import compare, faults, hard, markdown
+from conversations.item import damaged_lines
 from conversations.program import Program, ProgramError
 
 
@@ -107,14 +110,19 @@ def check(program, path, found):
     """Imports a path and compares all chains with the sessions of the log."""
     with tempfile.TemporaryDirectory(prefix="complete-") as folder:
         log = Program(program, folder)
-        log.imports(path)
+        broken, _ = log.imports(path)
         sessions = {id: compare.shown_of(turns) for id, turns in log.conversations().items()}
-        left, different, checked = dict(sessions), [], 0
+        left, checked = dict(sessions), 0
+        different = list(unnamed(path, broken)) + list(imported_again(log, path))
+        for line in different:
+            print(f"  {line}")
         for agent, chains in found:
-            for chain, id in assigned(chains, sessions):
+            pairs = assigned(chains, sessions)
+            ids = dict(pairs)
+            for chain, id in pairs:
                 checked += 1
                 left.pop(id, None)
-                lines = differences(log, chain, sessions, id)
+                lines = differences(log, chain, sessions, id) + misplaced(log, chain, ids)
                 report(agent, chain, id, lines)
                 different += lines
         for id, shown in left.items():
@@ -124,6 +132,30 @@ def check(program, path, found):
                 print(f"  {line}")
                 different.append(line)
         return checked, different
+
+
+def unnamed(path, broken):
+    """The damaged lines that an import did not name."""
+    for file in files_of(path):
+        if file.endswith(".jsonl") and conversations.agent_of(file):
+            for line in sorted(damaged_lines(file)):
+                if (file, line) not in broken:
+                    yield f"line {line} of {file} is damaged, and the import does not name it"
+
+
+def imported_again(log, path):
+    """A second import adds nothing."""
+    _, events = log.imports(path)
+    if events:
+        yield f"a second import added {events} events"
+
+
+def misplaced(log, chain, ids):
+    """A sub-agent's session is a part of the session of the call that started it."""
+    id, above = ids.get(chain), ids.get(chain.caller)
+    if id is None or above is None or id in log.below.get(above, ()):
+        return []
+    return [f"session {id} is not below {above}, from which {chain.name} was called"]
 
 
 def assigned(chains, sessions):

@@ -56,7 +56,7 @@ check() {
         number=$((number + 1))
         cp "$recording" "$folder/$number-$(basename "$recording")"
     done
-    annals init >/dev/null
+    annals log init >/dev/null
     import "$folder"
     annals export annals >"$work/export"
     python3 "$scripts/recount.py" log <"$work/export" >"$work/imported"
@@ -77,7 +77,7 @@ check() {
 grown() {
     local lines part
     rm -rf "$work/log"
-    annals init >/dev/null
+    annals log init >/dev/null
     lines=$(wc -l <"$1")
     for part in $((lines / 3)) $((lines / 2)) $((lines - 1)) "$lines" "$lines"; do
         head -n "$part" "$1" >"$work/grown.jsonl"
@@ -92,7 +92,7 @@ grown() {
 other() {
     local agent events
     rm -rf "$work/log"
-    annals init >/dev/null
+    annals log init >/dev/null
     annals import "$1" --ended --json >"$work/report" 2>"$work/said" || [ -s "$work/report" ] || {
         printf '%s\n' "$(<"$work/said")"
         unknown=$((unknown + 1))

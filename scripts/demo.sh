@@ -24,9 +24,9 @@ number_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*[0-9]*" | sed -n '1s/.*[^0
 text_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*\"[^\"]*\"" | sed -n '1s/.*"\([^"]*\)"$/\1/p'; }
 log_position() {
     local stats position
-    stats=$(annals stats --json)
+    stats=$(annals log stats --json)
     position=$(number_of position <<<"$stats") || position=
-    [ -n "$position" ] || fail "\"annals stats --json\" named no position: $stats"
+    [ -n "$position" ] || fail "\"annals log stats --json\" named no position: $stats"
     printf '%s\n' "$position"
 }
 
@@ -54,7 +54,7 @@ import_history() {
 
 check_repository
 if [ ! -e "$log" ]; then
-    run init
+    run log init
 fi
 run import examples/session.jsonl
 import_history
@@ -68,11 +68,11 @@ say "The sessions, and the conversation of the recorded one:"
 run ls
 run show f01beb8a
 say "What the log holds:"
-run stats
+run log stats
 
 say "The newest run, found by the event that created it:"
-run log --type run.created --limit 1 --backward
-event=$(annals log --type run.created --limit 1 --backward --json)
+run log events --type run.created --limit 1 --backward
+event=$(annals log events --type run.created --limit 1 --backward --json)
 stream=$(text_of stream <<<"$event") || stream=
 position=$(number_of position <<<"$event") || position=
 case $stream in
@@ -86,6 +86,6 @@ run show "$run_id"
 say "The same run as it was at position $position, when it had just been created:"
 run show "$run_id" --at "$position"
 say "All that happened to it:"
-run history "$run_id"
+run log history "$run_id"
 say "And the whole log, verified:"
-run verify
+run proof verify

@@ -21,7 +21,7 @@ import time
 
 SEED = 20260102
 LINE_CUTS, BYTE_CUTS, KILLS = 8, 6, 4
-# Agents whose recordings `annals watch` follows, and for how long one stays as it is before it is looked at.
+# Agents whose recordings `annals service watch` follows, and for how long one stays as it is before it is looked at.
 FOLLOWED, QUIET = ("claude", "codex"), 0.8
 # Agents whose lines have no names: the same words twice are two messages, and a session is called as its file.
 UNNAMED = ("cursor",)
@@ -37,7 +37,7 @@ class Logs:
     def __init__(self, annals, home):
         self.annals, self.home = annals, home
         self.empty, self.log = os.path.join(home, "empty"), os.path.join(home, "log")
-        subprocess.run([annals, "--log", self.empty, "init"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([annals, "--log", self.empty, "log", "init"], check=True, stdout=subprocess.DEVNULL)
 
     def begin(self):
         for folder in (self.log, self.log + ".spool"):
@@ -66,7 +66,7 @@ class Logs:
         process.wait()
 
     def following(self, agent, folder):
-        """`annals watch`, once it has opened the log."""
+        """`annals service watch`, once it has opened the log."""
         process = subprocess.Popen(
             self.command("watch", agent, folder, "--json"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while not os.path.exists(os.path.join(self.log + ".spool", "bell")):

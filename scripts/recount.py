@@ -154,6 +154,9 @@ def count_recordings(files):
     for usage in usages.values():
         for field, name in TOKENS.items():
             counts["tokens, " + name] += usage.get(field) or 0
+            # What other models did in the request is not in its totals.
+            apart = [it for it in usage.get("iterations") or [] if it.get("type") in ("advisor_message", "compaction")]
+            counts["tokens, " + name] += sum(it.get(field) or 0 for it in apart)
     counts["edits of a file that was seen"] = uses.count
     counts["sub-agents"] = len(agents)
     return counts

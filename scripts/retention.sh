@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures `annals retain` over many blobs, half of which only the log has:
+# Measures `annals log retain` over many blobs, half of which only the log has:
 #   scripts/retention.sh [BLOBS] [path of the program]
 # It prints the seconds of each strategy, of a second run and of the release, and fails where git's fsck is
 # not clean or a gc removed one.
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 export ANNALS_LOG=$work/log GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
-"$annals" init > /dev/null
+"$annals" log init > /dev/null
 
 # A commit, and half of the blobs in a pack.
 git init -q template
@@ -34,7 +34,7 @@ for first in range(0, count, 1000):
                       "selection_strategy": "explicit", "items": items}))
 PY
 git -C template fast-import --quiet < blobs
-"$annals" apply commands > answers
+"$annals" service apply commands > answers
 grep -c '"ok":true' answers | sed 's/$/ snapshots/'
 
 seconds() {
@@ -44,7 +44,7 @@ seconds() {
 }
 for how in refs orphan keep-pack custom-gc; do
     cp -r template "$how"
-    retain=("$annals" retain --repo "$how" --as "$how")
+    retain=("$annals" log retain --repo "$how" --as "$how")
     first=$(seconds "${retain[@]}")
     again=$(seconds "${retain[@]}")
     git -C "$how" fsck --full --strict --no-dangling 2> complaints

@@ -25,7 +25,8 @@ for line in sys.stdin:
 mapfile -t same < <(run_of "Add pagination to the list of users, as the one of orders has it.")
 paginated=${same[0]}
 other=${same[1]}
-# Something that waits for a person.
+# A budget, and something that waits for a person.
+"$program" budget set 20/day --actor human:ada >/dev/null
 "$program" submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
 : >"$work/said"
 "$program" serve --listen 127.0.0.1:0 --json >"$work/said" &

@@ -89,7 +89,7 @@ fn measure(intents: usize) {
             assert!(output.status.success(), "{output:?}");
         };
         let time = typical(TIMES, run);
-        println!("  annals inbox --limit {limit}: {time:.1?} (target: {AS_COMMAND:.0?})");
+        println!("  annals intent inbox --limit {limit}: {time:.1?} (target: {AS_COMMAND:.0?})");
     }
 }
 

@@ -308,7 +308,7 @@ fn fill(log: &dyn Store, pipeline: PipelineId, frames: u64) {
     }
 }
 
-/// `annals replay` under git-internal's policy, a token budget and least
+/// `annals policy replay` under git-internal's policy, a token budget and least
 /// recently used: its time and the most memory that it had.
 fn replayed() {
     let frames = setting("ANNALS_FRAMES", 1_000_000);

@@ -20,7 +20,7 @@ def first_of(path):
     if path.endswith((".db", ".sqlite")):
         with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as database:
             return [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    if path.endswith(".jsonl"):
+    if path.removesuffix(".zst").endswith(".jsonl"):
         lines = (line for _, line in lines_of(path))
         return next((line for line in lines if "$set" not in line), None)
     with open(path, encoding="utf-8", errors="replace") as file:
@@ -33,13 +33,14 @@ def first_of(path):
 
 def agent_of(path):
     """The name of the agent that wrote a file, or None."""
-    if not path.endswith(ENDS) or os.path.getsize(path) == 0:
+    plain = path.removesuffix(".zst")
+    if not plain.endswith(ENDS) or os.path.getsize(path) == 0:
         return None
     try:
         first = first_of(path)
     except sqlite3.Error:
         return None
-    return next((name for name, reader in READERS.items() if reader.recognizes(path, first)), None)
+    return next((name for name, reader in READERS.items() if reader.recognizes(plain, first)), None)
 
 
 def chains_of(paths):

@@ -1,5 +1,6 @@
 """Recordings of Claude Code: JSONL, a session over one or more files, sub-agents in files or lines of their own."""
 
+import json
 import os
 import re
 
@@ -25,6 +26,7 @@ def read(paths):
     for path in order(paths):
         for number, line in lines_of(path):
             reader.line(line, f"{os.path.basename(path)}:{number}", path)
+    reader.find_callers()
     return [chain for chain in reader.chains.values() if chain.items]
 
 
@@ -43,6 +45,10 @@ class Reader:
         self.chains, self.seen, self.sides = {}, {}, {}
         self.called, self.answered, self.models = set(), set(), {}
         self.delivered = deliveries(paths)
+        # Who made each call, which call names which sub-agent, and what each sub-agent's companion says.
+        self.makers, self.named, self.companions = {}, {}, {}
+        # The prompts of each session since the model's newest answer: on lines of the user, and in attachments.
+        self.typed, self.attached = {}, {}
 
     def chain(self, session, side):
         key = (session, side)
@@ -66,13 +72,15 @@ class Reader:
             return
         self.seen[uuid] = session
         chain = self.chain(line.get("sessionId"), self.side(line))
+        if line.get("agentId"):
+            self.companion(line, path)
         kind = line.get("type")
         if kind == "user":
             self.user(chain, line, where)
         elif kind == "assistant":
             self.assistant(chain, line, where)
         elif kind == "attachment":
-            self.attachment(chain, line.get("attachment") or {}, where)
+            self.attachment(chain, line, line.get("attachment") or {}, where)
         elif kind == "queue-operation" and line.get("operation") == "enqueue":
             self.queued(chain, line, where)
         elif kind == "system" and line.get("subtype") == "local_command":
@@ -95,6 +103,11 @@ class Reader:
                 chain.result(block.get("tool_use_id"), block.get("content") or "", where)
         said = [text for block in blocks if block.get("type") == "text" for text in texts_of(block)]
         text = "\n".join(said)
+        agent = line.get("toolUseResult")
+        if results and isinstance(agent, dict) and agent.get("agentId"):
+            self.named[session_key(line, agent["agentId"])] = results[0].get("tool_use_id")
+        if not results and self.repeats(line, text, self.attached, self.typed):
+            return
         if line.get("isCompactSummary"):
             chain.note(text, where)
         elif line.get("isMeta"):
@@ -109,6 +122,9 @@ class Reader:
     def assistant(self, chain, line, where):
         message = line.get("message") or {}
         content = message.get("content") or []
+        if not line.get("isSidechain"):
+            self.typed.pop(line.get("sessionId"), None)
+            self.attached.pop(line.get("sessionId"), None)
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for block in blocks:
             kind = block.get("type")
@@ -120,18 +136,51 @@ class Reader:
                 chain.add("thinking", block.get("thinking"), where)
             elif kind in ("tool_use", "server_tool_use") and block.get("id") not in self.called:
                 self.called.add(block.get("id"))
+                self.makers[block.get("id")] = chain
                 chain.call(block.get("id"), block.get("name"), block.get("input"), where)
             elif kind and kind.endswith("_tool_result"):
                 chain.result(block.get("tool_use_id"), block.get("content") or "", where)
 
-    def attachment(self, chain, attachment, where):
+    def attachment(self, chain, line, attachment, where):
         if attachment.get("type") != "queued_command":
             return
         text = "\n".join(texts_of(attachment.get("prompt")))
-        if attachment.get("commandMode") == "task-notification" or NOTICES.match(text):
+        sender = (attachment.get("origin") or {}).get("kind", "human")
+        is_prompt = attachment.get("commandMode", "prompt") == "prompt" and not attachment.get("isMeta")
+        if not is_prompt or sender != "human" or NOTICES.match(text):
             chain.note(text, where, required=False)
-        else:
+        elif not self.repeats(line, text, self.typed, self.attached):
             prompt(chain, text, where, floats=True)
+
+    def repeats(self, line, text, before, own):
+        """Whether a line has the prompt that a line of the other kind had just before: typed, or queued and attached."""
+        if line.get("isSidechain") or not text.strip():
+            return False
+        session, text = line.get("sessionId"), text.strip()
+        if text in before.get(session, ()):
+            before[session].remove(text)
+            return True
+        own.setdefault(session, []).append(text)
+        return False
+
+    def companion(self, line, path):
+        """Reads what is next to the recording of a sub-agent."""
+        key = session_key(line, line["agentId"])
+        name = os.path.join(os.path.dirname(path), f"agent-{line['agentId']}.meta.json")
+        if key not in self.companions and os.path.exists(name):
+            with open(name, encoding="utf-8") as file:
+                self.companions[key] = json.load(file)
+
+    def find_callers(self):
+        """The chain of the call that started each sub-agent: by its companion, or by the call's result."""
+        for (session, side), chain in self.chains.items():
+            about = self.companions.get((session, side), {})
+            call = about.get("toolUseId") or self.named.get((session, side))
+            parent = (session, about.get("parentAgentId"))
+            if side and call in self.makers:
+                chain.caller = self.makers[call]
+            elif side and parent in self.chains and parent[1]:
+                chain.caller = self.chains[parent]
 
     def queued(self, chain, line, where):
         text = line.get("content")
@@ -142,6 +191,10 @@ class Reader:
             self.delivered[key] -= 1
         else:
             prompt(chain, text, where, floats=True)
+
+
+def session_key(line, agent):
+    return line.get("sessionId"), agent
 
 
 def prompt(chain, text, where, **more):

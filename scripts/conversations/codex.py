@@ -23,7 +23,9 @@ def recognizes(path, first):
 
 def read(paths):
     rollouts = [Rollout(path) for path in sorted(paths)]
-    by_id = {rollout.id: rollout for rollout in rollouts}
+    # A rollout can be there twice, plain and compressed; one of them may be what it was before it went on.
+    by_id = {rollout.id: rollout for rollout in sorted(rollouts, key=lambda it: len(it.lines))}
+    rollouts = [rollout for rollout in rollouts if rollout.id is None or by_id[rollout.id] is rollout]
     chains = []
     for rollout in rollouts:
         chain = rollout.chain(by_id.get(rollout.parent))

@@ -6,7 +6,9 @@ agent's program wrote them.
 
 import json
 import os
+import shutil
 import sqlite3
+import subprocess
 import uuid
 
 # Made up, so that a scan finds it: a token of GitHub's form.
@@ -256,6 +258,15 @@ def gemini(folder, story):
     return path
 
 
+def gemini_lines(folder, story):
+    """A session as newer versions of Gemini CLI write it: a line for each message."""
+    with open(gemini(folder, story), encoding="utf-8") as file:
+        session = json.load(file)
+    os.remove(file.name)
+    first = {key: value for key, value in session.items() if key != "messages"}
+    return save(os.path.join(folder, "session-2026-06-01T10-00-hard.jsonl"), [first, *session["messages"]])
+
+
 def copilot(folder, story):
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
     lines = []
@@ -345,6 +356,83 @@ def opencode_part(step, now):
     return {"type": "tool", "tool": tool, "callID": id, "state": state}
 
 
+def opencode_2(folder, story):
+    """A database of version 2. A session that is there in the older tables, too, goes on, and was forked."""
+    path = opencode(folder, [prompt("Begin in the older tables"), answer("Begun there.")])
+    database = sqlite3.connect(path)
+    database.executescript("""
+        CREATE TABLE session_v2 (id TEXT PRIMARY KEY, project_id TEXT NOT NULL, parent_id TEXT, fork_session_id TEXT,
+            fork_boundary TEXT, slug TEXT NOT NULL, directory TEXT NOT NULL, title TEXT, version TEXT NOT NULL,
+            time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL);
+        CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT NOT NULL,
+            seq INTEGER NOT NULL, time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);
+        """)
+    rows = [("msg_0000", "user", {"text": "Begin in the older tables"}),
+            ("msg_0001", "assistant", {"content": [{"type": "text", "text": "Begun there."}]})]
+    if story:
+        # The story is all that the database has.
+        database.executescript("DELETE FROM message; DELETE FROM part;")
+        rows = []
+    for number, step in enumerate(grouped(story or [prompt("Go on"), answer("Gone on.")]), len(rows)):
+        kind = "user" if step[0] == "prompt" else "assistant"
+        at = START * 1000 + number * 1000
+        part = {"text": step[1]} if kind == "user" else {"content": [opencode_2_part(step, at)]}
+        rows.append((f"msg_{number:04}", kind, part))
+    sessions = [("ses_hard", None, 0, rows)]
+    if not story:
+        # Newer sessions have ids that come before others, and messages get other ids.
+        copied = [(f"evt_{id}", kind, part) for id, kind, part in rows]
+        own = [("msg_fork", "user", {"text": "Go on in another way"})]
+        sessions.append(("ses_fork", "ses_hard", 100_000, copied + own))
+    for id, fork_of, begun, rows in sessions:
+        at = START * 1000 + begun
+        session = [id, "prj", None, fork_of, None, "s", "/w/shop", "Hard", "2.0.3", at, at]
+        database.execute("INSERT INTO session_v2 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", session)
+        for number, (message, kind, part) in enumerate(rows):
+            now = START * 1000 + number * 1000 + (begun if message == "msg_fork" else 0)
+            data = {"time": {"created": now, "completed": now + 900}, **part}
+            if kind == "assistant":
+                data |= {"agent": "build", "model": {"id": "gpt-5", "providerID": "openai"}, "cost": 0,
+                         "tokens": {"input": 1, "output": 1, "reasoning": 0, "cache": {"read": 0, "write": 0}}}
+            row = [message, id, kind, number + 1, now, now, json.dumps(data)]
+            database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    database.commit()
+    database.close()
+    return path
+
+
+def opencode_2_part(step, at):
+    if step[0] in ("answer", "thinking"):
+        return {"type": "text" if step[0] == "answer" else "reasoning", "text": step[1]}
+    _, (_, id, tool, args), output = step
+    state = {"status": "running", "input": args}
+    if output is not None:
+        content = [{"type": "text", "text": output}] if output.strip() else []
+        state = {"status": "completed", "input": args, "content": content, "metadata": {}}
+    return {"type": "tool", "id": id, "name": tool, "state": state, "time": {"created": at, "ran": at, "completed": at + 500}}
+
+
+def opencode_both(folder):
+    return opencode_2(folder, [])
+
+
+def compressed(folder):
+    """A rollout that is compressed, one that is there plain, too, and went on since, and one that is plain."""
+    for number, name in enumerate(("between", "parallel", "strange")):
+        inner = os.path.join(folder, str(number))
+        os.makedirs(inner)
+        path = codex(inner, STORIES[name])
+        if number == 2 or not shutil.which("zstd"):
+            continue
+        subprocess.run(["zstd", "-q", *(["--rm"] if number == 0 else []), path], check=True)
+        if number == 1:
+            with open(path, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+            more = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And one more"}]}
+            save(path, [*lines, {"timestamp": time_of(120), "type": "response_item", "payload": more}])
+    return folder
+
+
 def openhands(folder, story):
     lines, actions, said = [], {}, ""
 
@@ -422,6 +510,115 @@ def queued(folder):
     queue("enqueue", "Then check it twice")
     told.story([result("c2", "checked"), answer("Checked."), prompt("Then check it twice"), answer("Checked twice.")])
     return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
+
+
+def attached(folder):
+    """Prompts that were queued: each with an attachment, a line of the user, both in either order, or their removal alone."""
+    session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
+    told = Claude(session).story([prompt("Build the parser")])
+
+    def queue(operation, text=None, **more):
+        told.number += 1
+        told.lines.append({
+            "type": "queue-operation", "operation": operation, "sessionId": session, "timestamp": time_of(told.number),
+            **({"content": text} if text else {}), **more})
+
+    def attach(text, **more):
+        told.line("attachment", attachment={"type": "queued_command", "prompt": text, "commandMode": "prompt", **more})
+
+    def during(number, *lines):
+        told.story([call(f"c{number}", "Bash", command=f"make {number}"), result(f"c{number}", f"made {number}")])
+        for line in lines:
+            line()
+        told.story([answer(f"Answer {number}.")])
+
+    text = "A prompt that {}"
+    of = lambda name: text.format(name)
+    during(1, lambda: queue("enqueue", of("is removed")), lambda: queue("remove", of("is removed"), reason="absorbed_mid_turn"))
+    during(2, lambda: queue("enqueue", of("is attached first")), lambda: attach(of("is attached first")),
+           lambda: queue("remove", of("is attached first")))
+    during(3, lambda: queue("enqueue", of("is attached alone")), lambda: queue("dequeue"), lambda: attach(of("is attached alone")))
+    during(4, lambda: queue("enqueue", of("is typed")), lambda: queue("dequeue"), lambda: told.user(of("is typed")))
+    during(5, lambda: queue("enqueue", of("is typed and attached")), lambda: queue("dequeue"),
+           lambda: told.user(of("is typed and attached")), lambda: attach(of("is typed and attached")))
+    during(6, lambda: queue("enqueue", of("is attached and typed")), lambda: queue("dequeue"),
+           lambda: attach(of("is attached and typed")), lambda: told.user(of("is attached and typed")))
+    during(7, lambda: attach(of("was never queued")))
+    during(8, lambda: attach([{"type": "text", "text": of("has a picture")}, {"type": "image", "source": {
+        "type": "base64", "media_type": "image/png", "data": "aGk="}}], origin={"kind": "human"}))
+    # The same twice are two; what is taken back, and what programs say, is none.
+    during(9, *[step for _ in range(2) for step in (
+        lambda: queue("enqueue", "continue"), lambda: attach("continue"), lambda: queue("remove", "continue"))])
+    during(10, lambda: queue("enqueue", "<task-notification>x</task-notification>"),
+           lambda: queue("remove", "<task-notification>x</task-notification>"),
+           lambda: attach("<task-notification>x</task-notification>", commandMode="task-notification"),
+           lambda: attach("From a peer", origin={"kind": "peer"}))
+    return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
+
+
+def nested(folder, with_companions=True):
+    """Sub-agents four deep, whose recordings lie next to each other. By name the innermost one comes first."""
+    session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
+    inner = os.path.join(folder, session, "subagents")
+    os.makedirs(inner)
+    agents = [None, "d4444444", "c3333333", "b2222222", "a1111111"]
+    for depth, side in enumerate(agents):
+        below = agents[depth + 1] if depth + 1 < len(agents) else None
+        told = Claude(session, side)
+        told.number = depth
+        told.story([prompt(f"Survey at depth {depth}")])
+        if below:
+            told.story([call("c1", "Task", description="Survey", prompt=f"Survey at depth {depth + 1}", subagent_type="x")])
+            made = told.lines[-1]["message"]["content"][0]["id"]
+            about = {"agentType": "x", "toolUseId": made, "spawnDepth": depth + 1, **({"parentAgentId": side} if side else {})}
+            if with_companions:
+                with open(os.path.join(inner, f"agent-{below}.meta.json"), "w", encoding="utf-8") as file:
+                    json.dump(about, file)
+            told.number = 50 - depth
+            told.story([result("c1", f"Surveyed below depth {depth}.")])
+            told.lines[-1]["toolUseResult"] = {"status": "completed", "agentId": below}
+        told.story([answer(f"Surveyed at depth {depth}.")])
+        place = os.path.join(inner, f"agent-{side}.jsonl") if side else os.path.join(folder, f"{session}.jsonl")
+        save(place, told.lines)
+    return folder
+
+
+def nested_by_results(folder):
+    """Like `nested`, and only the results of the calls name the sub-agents."""
+    return nested(folder, with_companions=False)
+
+
+def damaged(writer):
+    """A recording with records that were cut off before whole ones, several on a line, and NUL bytes."""
+    def write_it(folder):
+        # Each record once more, cut off at another place, before the next one: nothing is missing.
+        path = writer(folder, fitting(writer.__name__, STORIES["between"]))
+        with open(path, "rb") as file:
+            lines = file.read().splitlines()
+        if len(lines) < 2:
+            return path
+        with open(path, "wb") as file:
+            for number, line in enumerate(lines):
+                before = lines[number - 1] if number else b""
+                cut = before[:len(before) * (number % 7 + 1) // 8]
+                file.write((cut, b"\0" * 512, b"", b"\0" * 8 + cut)[number % 4] + line)
+                file.write(b"" if number % 5 == 4 else b"\n")
+        return path
+
+    return write_it
+
+
+def cut_for_good(folder):
+    """Records that are lost, next to whole ones."""
+    session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
+    told = Claude(session).story([
+        prompt("First"), answer("One."), answer("This is lost, ünïcödé."), prompt("Second"), answer("Two."), prompt("Third")])
+    lines = [json.dumps(line, ensure_ascii=False).encode() for line in told.lines]
+    lost = lines[2][:lines[2].index("ü".encode()) + 1]
+    path = os.path.join(folder, f"{session}.jsonl")
+    with open(path, "wb") as file:
+        file.write(b"\n".join([*lines[:2], lost + lines[3], *lines[4:], b"\0" * 64]))
+    return path
 
 
 def durations(folder):
@@ -518,11 +715,14 @@ def blocks(folder):
 
 WRITERS = {
     "claude": claude, "codex": codex, "gemini": gemini, "copilot": copilot, "cursor": cursor, "opencode": opencode,
-    "openhands": openhands, "atif": atif,
+    "opencode-2": opencode_2, "openhands": openhands, "atif": atif,
 }
 SPECIAL = {
     "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
     "claude-same-times": same_times(claude), "codex-same-times": same_times(codex),
     "copilot-same-times": same_times(copilot), "claude-sub-agents": sub_agents, "claude-resumed": resumed,
-    "claude-resumed-before": resumed_before, "claude-blocks": blocks,
+    "claude-resumed-before": resumed_before, "claude-blocks": blocks, "claude-attached": attached, "claude-nested-agents": nested,
+    "claude-agents-by-results": nested_by_results, "claude-cut-for-good": cut_for_good,
+    "opencode-both": opencode_both, "codex-compressed": compressed,
+    **{f"{writer.__name__}-damaged": damaged(writer) for writer in (claude, codex, copilot, cursor, openhands, gemini_lines)},
 }

@@ -4,7 +4,9 @@ A reader turns a recording into chains. A chain is the conversation of one sessi
 the order of the recording. A result is linked to its call, since a log keeps both together.
 """
 
+import io
 import json
+import subprocess
 from dataclasses import dataclass, field
 
 SPOKEN = ("prompt", "answer", "thinking")
@@ -45,12 +47,13 @@ class Item:
 @dataclass(eq=False)
 class Chain:
     """The items of one session, or of one sub-agent's session. A session that `continues` another one is a session of its
-    own, or a part of the other one.
+    own, or a part of the other one. The `caller` of a sub-agent is the chain of the call that started it, if that is known.
     """
 
     name: str
     is_sub_agent: bool = False
     continues: "Chain | None" = None
+    caller: "Chain | None" = None
     items: list = field(default_factory=list)
     calls: dict = field(default_factory=dict)
 
@@ -112,14 +115,39 @@ def parsed(text):
         return text
 
 
+def opened(path):
+    """A recording's bytes, expanded by the program zstd if it is compressed."""
+    if not path.endswith(".zst"):
+        return open(path, "rb")
+    return io.BytesIO(subprocess.run(["zstd", "-dcq", path], check=True, stdout=subprocess.PIPE).stdout)
+
+
 def lines_of(path):
     """(number, object) of each line that is JSON; a line with a cut record before a whole one gives the whole one."""
-    with open(path, "rb") as file:
+    with opened(path) as file:
         for number, raw in enumerate(file, 1):
             text = raw.decode("utf-8", "replace").strip("\0 \t\r\n")
             for value in values_in(text):
                 if isinstance(value, dict):
                     yield number, value
+
+
+def damaged_lines(path):
+    """The numbers of the lines that have anything but whole JSON values."""
+    damaged = set()
+    with opened(path) as file:
+        for number, raw in enumerate(file, 1):
+            text = raw.decode("utf-8", "surrogateescape").strip()
+            decoder, at = json.JSONDecoder(), 0
+            while at < len(text):
+                try:
+                    _, at = decoder.raw_decode(text, at)
+                except ValueError:
+                    damaged.add(number)
+                    break
+                while at < len(text) and text[at].isspace():
+                    at += 1
+    return damaged
 
 
 def values_in(text):

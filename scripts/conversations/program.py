@@ -22,14 +22,21 @@ class Program:
         environment |= {"HOME": self.home, "NO_COLOR": "1", "TZ": "UTC"}
         command = [self.path, "--log", self.log, *arguments]
         done = subprocess.run(command, capture_output=True, env=environment, timeout=600)
+        self.status = done.returncode
         if done.returncode and not may_fail:
             said = done.stderr.decode("utf-8", "replace").strip()[:500]
             raise ProgramError(f"`annals {' '.join(arguments)}` ended with {done.returncode}: {said}")
         return done.stdout.decode("utf-8", "replace")
 
     def imports(self, path):
-        """Imports a file or a folder. A damaged line is named and makes the exit status 1; the rest is imported."""
-        return self.run("import", path, "--ended", may_fail=True)
+        """Imports a file or a folder: the broken lines that are named, as (file, line), and the number of events. Broken lines
+        make the exit status 1, and the rest is imported."""
+        out = self.run("import", path, "--ended", "--json", may_fail=True)
+        reports = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        broken = {(each["file"], each["line"]) for report in reports for each in report["broken"]}
+        if bool(broken) != bool(self.status):
+            raise ProgramError(f"an import with {len(broken)} broken lines ended with {self.status}")
+        return broken, sum(report["events_made"] for report in reports)
 
     def sessions(self):
         """The sessions of the log with all sub-agent sessions, flat: (id, object)."""

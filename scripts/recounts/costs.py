@@ -17,6 +17,8 @@ import tomllib
 from collections import Counter, defaultdict, namedtuple
 from decimal import ROUND_HALF_UP, Decimal
 
+import opencode_messages
+
 SORTS = ("uncached_input", "cache_read", "cache_write", "cache_write_1h", "output", "reasoning")
 Used = namedtuple("Used", "session chain model at counts usd")
 UTC = datetime.timezone.utc
@@ -67,7 +69,17 @@ def claude(names):
             uncached_input=usage.get("input_tokens"), cache_read=usage.get("cache_read_input_tokens"),
             cache_write=usage.get("cache_creation_input_tokens"), cache_write_1h=hour, output=usage.get("output_tokens"))
         at = moment(line.get("timestamp"))
-        messages[id] = Used(line.get("sessionId"), side, message.get("model"), at, used, line.get("costUSD"))
+        model = message.get("model")
+        name = f"{model}-fast" if usage.get("speed") == "fast" else model
+        messages[id] = Used(line.get("sessionId"), side, name, at, used, line.get("costUSD"))
+        apart = defaultdict(Counter)
+        for step in usage.get("iterations") or []:
+            if step.get("type") in ("advisor_message", "compaction"):
+                apart[step.get("model") or model].update({
+                    "uncached_input": step.get("input_tokens") or 0, "cache_read": step.get("cache_read_input_tokens") or 0,
+                    "cache_write": step.get("cache_creation_input_tokens") or 0, "output": step.get("output_tokens") or 0})
+        for other, more in apart.items():
+            messages[id, other] = Used(line.get("sessionId"), side, other, at, counts(**more), None)
     return messages.values()
 
 
@@ -124,15 +136,9 @@ def gemini(names):
 
 def opencode(names):
     for name in names:
-        database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)
-        sides = dict(database.execute("SELECT id, parent_id FROM session WHERE parent_id IS NOT NULL"))
-        for id, session, data in database.execute("SELECT id, session_id, data FROM message"):
-            message = json.loads(data)
-            if message["role"] != "assistant":
-                continue
-            parts = [json.loads(row) for row, in database.execute("SELECT data FROM part WHERE message_id = ?", [id])]
+        for session, parent, _, is_person, message, parts in opencode_messages.messages(name):
             steps = [part for part in parts if part["type"] == "step-finish" and part.get("tokens")]
-            for step in steps or [message]:
+            for step in [] if is_person else steps or [message]:
                 tokens = step.get("tokens") or {}
                 cache, reasoning = tokens.get("cache") or {}, tokens.get("reasoning") or 0
                 output = tokens.get("output") or 0
@@ -140,9 +146,11 @@ def opencode(names):
                 used = counts(
                     uncached_input=tokens.get("input"), cache_read=cache.get("read"), cache_write=cache.get("write"),
                     output=output if tokens.get("total") == without else output + reasoning, reasoning=reasoning)
+                if not any(used.values()):
+                    continue
                 at = datetime.datetime.fromtimestamp(message["time"]["created"] / 1000, UTC)
-                model = f"{message['providerID']}/{message['modelID']}"
-                yield Used(sides.get(session, session), session in sides and session, model, at, used, step.get("cost"))
+                model = f"{message.get('providerID')}/{message.get('modelID')}"
+                yield Used(parent or session, bool(parent) and session, model, at, used, step.get("cost"))
 
 
 def openhands(names):

@@ -4,11 +4,11 @@
 Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer.
 """
 
-import json
 import re
-import sqlite3
 import sys
 from collections import Counter
+
+from opencode_messages import messages
 
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.M)
 WRITE = ("edit", "write", "multiedit")
@@ -43,25 +43,22 @@ def count_call(counts, part, cwd):
 
 
 def count(name, counts):
-    database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)
-    sides = dict(database.execute("SELECT id, parent_id FROM session WHERE parent_id IS NOT NULL"))
-    cwds = dict(database.execute("SELECT id, directory FROM session"))
-    counts["sub-agents"] += len(sides)
-    for id, session, data in database.execute("SELECT id, session_id, data FROM message"):
-        message = json.loads(data)
-        rows = database.execute("SELECT data FROM part WHERE message_id = ?", [id])
-        parts = [json.loads(part) for part, in rows]
-        if message["role"] == "user":
+    sides = set()
+    for session, parent, folder, is_person, message, parts in messages(name):
+        if parent:
+            sides.add(session)
+        if is_person:
             texts = [p["text"] for p in parts if p["type"] == "text" and not p.get("synthetic") and not p.get("ignored")]
-            counts["prompts"] += any(text.strip() for text in texts) and session not in sides
+            counts["prompts"] += any(text.strip() for text in texts) and not parent
             continue
         steps = [part["tokens"] for part in parts if part["type"] == "step-finish" and part.get("tokens")]
         for tokens in steps or [message.get("tokens") or {}]:
             add_tokens(counts, tokens)
-        cwd = (message.get("path") or {}).get("cwd") or cwds.get(session)
+        cwd = (message.get("path") or {}).get("cwd") or folder
         for part in parts:
             if part["type"] == "tool":
                 count_call(counts, part, cwd)
+    counts["sub-agents"] += len(sides)
 
 
 def main(names):

@@ -8,9 +8,11 @@ use std::collections::BTreeSet;
 
 use annals_domain::{
     ActorKind, ActorRef, Adoption, AnyEvent, Emitted, IntegrityHash, IntentId, Kind, Refusal,
-    StreamRef, Timestamp, World, check_work_on, cut, plan, refused_work,
+    StreamRef, Timestamp, World, check_work_on, cut, intent, plan, refused_work,
 };
-use annals_event_log::{AppendError, Expectation, Position, Query, Record, Version, limits};
+use annals_event_log::{
+    AppendError, Content, Digest, Expectation, Position, Query, Record, Version, limits,
+};
 use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
@@ -103,10 +105,10 @@ pub enum AdoptRefusal {
         /// The stream that would hold it.
         holder: StreamRef,
     },
-    /// A person imported it, and it is a task, has ended, or never changes.
+    /// A person imported it, and it is a task, has ended, never changes, or is an intent that has another prompt now.
     #[error(
-        "a person imported {kind} {id}, which only a person replaces, as a task, or an object that has ended or never \
-         changes; let a person run the import, with --actor human:NAME"
+        "a person imported {kind} {id}, which only a person replaces, as a task, an object that has ended or never \
+         changes, or an intent with another prompt; let a person run the import, with --actor human:NAME"
     )]
     EndedByPerson {
         /// What it is.
@@ -154,6 +156,31 @@ struct Begun {
     /// Whether the object had ended, or never changes.
     is_final: bool,
     record: Record,
+}
+
+impl Begun {
+    /// Whether an intent comes with another prompt than it had.
+    fn is_reworded(&self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
+        let Some(emitted) = adoptee.events.first() else {
+            return Ok(false);
+        };
+        let before = annals_wire::decode(&self.record)?.event;
+        let (
+            AnyEvent::Intent(intent::Event::Adopted(before)),
+            AnyEvent::Intent(intent::Event::Adopted(now)),
+        ) = (&before, &emitted.event)
+        else {
+            return Ok(false);
+        };
+        let now = emitted.pieces.list().get(usize::from(now.prompt.0));
+        let content = self.record.content();
+        Ok(match (content.get(usize::from(before.prompt.0)), now) {
+            (Some(Content::Inline { bytes, .. }), Some(now)) => *bytes != now.bytes,
+            (Some(Content::Blob { digest, .. }), Some(now)) => *digest != Digest::of(&now.bytes),
+            // What was removed does not come back by an import.
+            (_, _) => true,
+        })
+    }
 }
 
 /// Why an object does not become an event, for a reader who did not make the event.
@@ -313,20 +340,37 @@ impl Imports<'_> {
         if let Some(held) = self.held_here(adoptee).await? {
             return Ok(held);
         }
-        Ok(match self.is_kept(kind, &begun).await? {
+        Ok(match self.is_kept(adoptee, &begun).await? {
             true => Adopted::Refused(AdoptRefusal::EndedByPerson { kind, id }),
             false => Adopted::Replaced,
         })
     }
 
-    /// Whether an object is a task, has ended, or never changes, by what a person may have imported, and this importer is
-    /// not a person.
-    async fn is_kept(self, kind: Kind, begun: &Begun) -> Result<bool, LoadError> {
-        let is_kept = begun.is_final || kind == Kind::Task;
-        if !is_kept || !self.annals.is_imported_by_another() {
+    /// Whether an object is a task, has ended, never changes, or is an intent with another prompt, by what a person may have
+    /// imported, and this importer is not a person.
+    async fn is_kept(self, adoptee: &ImportedObject, begun: &Begun) -> Result<bool, LoadError> {
+        if !self.annals.is_imported_by_another() {
             return Ok(false);
         }
-        let entry = self.annals.contents().entry(&begun.record).await?;
+        let is_reworded = begun.is_reworded(adoptee)?;
+        let is_kept = begun.is_final || adoptee.kind == Kind::Task || is_reworded;
+        if is_kept && self.may_be_a_persons(&begun.record).await? {
+            return Ok(true);
+        }
+        if !is_reworded {
+            return Ok(false);
+        }
+        // Another import in between does not make the words an agent's.
+        let first = Query::stream(begun.record.stream_name(), Version(1)).limit(1);
+        match self.annals.log.read(first).await?.records.first() {
+            Some(first) => self.may_be_a_persons(first).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Whether a person imported an event, or may have.
+    async fn may_be_a_persons(self, record: &Record) -> Result<bool, LoadError> {
+        let entry = self.annals.contents().entry(record).await?;
         Ok(entry.actor.may_be_imported_by_a_person())
     }
 

@@ -1,17 +1,19 @@
 //! The conversation of a session, read from the streams of its runs and their pipelines.
 
-use std::sync::Arc;
+mod indexes;
 
 use annals_domain::{IntentId, Kind, PipelineId, RunId, StreamRef, TaskId};
-use annals_event_log::{Digest, Position, Query, Record, Store, Version};
+use annals_event_log::{Digest, Position, Query, Record, Version};
 use annals_projections::{
-    Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation,
-    SubAgentStart, TaskView, Text, Turn,
+    Conversation, ConversationFold, IntentView, Merged, PromptTurn, Relation, SubAgentStart,
+    TaskView, Turn,
 };
 use annals_wire::stream_name;
 use bytes::Bytes;
 use uuid::Uuid;
 
+pub(crate) use self::indexes::ConversationIndexes;
+use crate::read::Reach;
 use crate::{Annals, At, Conversations, LoadError, SessionError, ViewError};
 
 /// The most sub-agent sessions of one session that are read.
@@ -49,6 +51,14 @@ impl TurnRange {
     }
 }
 
+/// The objects that a conversation is read from.
+struct SessionSources {
+    session: Uuid,
+    task: Option<TaskView>,
+    /// The streams of the runs and of their pipelines.
+    streams: Vec<StreamRef>,
+}
+
 impl Conversations<'_> {
     /// The bytes of a diff that an edit of a conversation names; `None` if they were removed.
     ///
@@ -76,7 +86,29 @@ impl Annals {
         at: At,
         range: TurnRange,
     ) -> Result<Conversation, ViewError> {
-        let session = session.into();
+        let sources = self.sources_of(session.into(), at).await?;
+        if let Some(part) = self.later_part(&sources, at, range).await? {
+            return Ok(part);
+        }
+        let most = range.end().saturating_add(BEHIND);
+        let (mut fold, is_whole) = self.turns_of(&sources.streams, at, most).await?;
+        let end = match is_whole {
+            true => Position(u64::MAX),
+            false => fold.last_position(),
+        };
+        self.add_turns(&mut fold, &sources, at, end).await?;
+        let mut conversation = fold.finish();
+        if !is_whole {
+            conversation.total = None;
+        }
+        let numbers = range.from..=range.end() as u64;
+        conversation
+            .turns
+            .retain(|turn| numbers.contains(&turn.number));
+        Ok(conversation)
+    }
+
+    async fn sources_of(&self, session: Uuid, at: At) -> Result<SessionSources, ViewError> {
         let (kind, _) = self.locate(session).await?;
         let (runs, task) = match kind {
             Kind::Task => {
@@ -91,55 +123,44 @@ impl Annals {
             }
             kind => return Err(ViewError::NoRuns { kind }),
         };
-        let most = range.end().saturating_add(BEHIND);
-        let (mut fold, is_whole) = self.turns_of(&runs, at, most).await?;
-        let end = match is_whole {
-            true => Position(u64::MAX),
-            false => fold.last_position(),
-        };
-        if let Some(task) = task {
-            self.add_unframed_prompts(&mut fold, &task, at, end).await?;
-            self.add_sub_agents(&mut fold, session, at, end).await?;
-        }
-        let mut conversation = fold.finish();
-        if !is_whole {
-            conversation.total = None;
-        }
-        let numbers = range.from..=range.end() as u64;
-        conversation
-            .turns
-            .retain(|turn| numbers.contains(&turn.number));
-        Ok(conversation)
-    }
-
-    /// Folds the streams of runs and of their pipelines, merged in the log's order, up to a number of turns; and whether
-    /// these are all.
-    async fn turns_of(
-        &self,
-        runs: &[RunId],
-        at: At,
-        most: usize,
-    ) -> Result<(ConversationFold, bool), ViewError> {
-        let log: Arc<dyn Store> = Arc::clone(self.log());
-        let read = |error| ViewError::from(LoadError::from(error));
         let index = self.index();
-        let mut merged = Merged::new(log.as_ref());
+        let mut streams = Vec::new();
         for run in runs {
-            merged.add(run.stream()).await.map_err(read)?;
+            streams.push(run.stream());
             let plan = index.named(run.0, Relation::RunPlan, 1).await?;
             let Some(plan) = plan.first() else {
                 continue;
             };
             let pipeline = index.named(*plan, Relation::PlanPipeline, 1).await?;
             if let Some(pipeline) = pipeline.first() {
-                let stream = PipelineId(*pipeline).stream();
-                merged.add(stream).await.map_err(read)?;
+                streams.push(PipelineId(*pipeline).stream());
             }
+        }
+        Ok(SessionSources {
+            session,
+            task,
+            streams,
+        })
+    }
+
+    /// Folds streams, merged in the log's order, up to a number of turns. Returns `true` with them if these are all.
+    async fn turns_of(
+        &self,
+        streams: &[StreamRef],
+        at: At,
+        most: usize,
+    ) -> Result<(ConversationFold, bool), ViewError> {
+        let read = |error| ViewError::from(LoadError::from(error));
+        let mut merged = Merged::new(self.log().as_ref());
+        for stream in streams {
+            merged.add(*stream).await.map_err(read)?;
         }
         let mut fold = ConversationFold::new();
         while let Some(record) = merged.next().await.map_err(read)? {
-            if !at.has_happened(&record) {
-                continue;
+            match at.reaches(&record) {
+                Reach::Yes => {}
+                Reach::Skip => continue,
+                Reach::Stop => break,
             }
             if fold.turns() >= most {
                 return Ok((fold, false));
@@ -147,6 +168,21 @@ impl Annals {
             fold.apply(&self.contents().entry(&record).await?);
         }
         Ok((fold, true))
+    }
+
+    /// Adds the turns of a session's task that are in no stream of a run or pipeline.
+    async fn add_turns(
+        &self,
+        fold: &mut ConversationFold,
+        sources: &SessionSources,
+        at: At,
+        end: Position,
+    ) -> Result<(), ViewError> {
+        let Some(task) = &sources.task else {
+            return Ok(());
+        };
+        self.add_unframed_prompts(fold, task, at, end).await?;
+        self.add_sub_agents(fold, sources.session, at, end).await
     }
 
     /// Adds the prompts that an agent's program reported and that no recording holds yet: they are intents without a
@@ -166,7 +202,7 @@ impl Annals {
             return Ok(());
         }
         // A session that continues another one refines its intents.
-        let session = external(&task.header.external_ids, ".session");
+        let session = task.header.external_ids.ending_with(".session");
         let mut asked = Vec::new();
         for row in rows {
             let position = self.first_position(IntentId(row.id).stream()).await?;
@@ -178,7 +214,7 @@ impl Annals {
                 Err(ViewError::NotYet { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let other = external(&intent.header.external_ids, ".session");
+            let other = intent.header.external_ids.ending_with(".session");
             if session.is_some() && other.is_some() && session != other {
                 continue;
             }
@@ -213,7 +249,11 @@ impl Annals {
             };
             fold.add_sub_agent(&SubAgentStart {
                 session: child,
-                name: external(&task.header.external_ids, ".side_chain"),
+                name: task
+                    .header
+                    .external_ids
+                    .ending_with(".side_chain")
+                    .map(str::to_owned),
                 task: task.description.unwrap_or_else(|| task.title.clone()),
                 title: task.title,
                 at: Some(task.header.created_at),
@@ -250,11 +290,4 @@ fn unframed(
         });
     }
     asked
-}
-
-/// An id in another system, by the end of its name.
-fn external(ids: &Labels, end: &str) -> Option<String> {
-    let is_it = |name: &Text| name.as_str().is_some_and(|name| name.ends_with(end));
-    let (_, id) = ids.0.iter().find(|(name, _)| is_it(name))?;
-    Some(id.as_str()?.to_owned())
 }

@@ -3,6 +3,7 @@
 mod error;
 mod find;
 mod list;
+mod overview;
 mod query;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use annals_domain::Timestamp;
 use annals_event_log::{Position, Query, Record};
 use annals_projections::{
-    CostSums, FileCounts, PastStep, PriceTable, SessionActivity, SessionRow, SessionSummary,
-    TokenSums,
+    CostSums, FileCounts, PastStep, PriceTable, SessionActivity, SessionFile, SessionRow,
+    SessionSummary, TokenSums,
 };
 use uuid::Uuid;
 
 pub use error::SessionError;
+pub use overview::{OverviewCost, OverviewDay, OverviewQuery, SessionOverview};
 pub use query::{SessionQuery, SessionSort};
 
 use crate::read::Reach;
@@ -163,6 +165,36 @@ impl Conversations<'_> {
         Ok(found)
     }
 
+    /// Like [`Conversations::summaries`], as of `at`: sessions that begin later are left out. Only those that had later events
+    /// are folded again.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn summaries_at(
+        self,
+        ids: &[Uuid],
+        at: At,
+    ) -> Result<HashMap<Uuid, SessionSummary>, SessionError> {
+        let mut found = self.summaries(ids).await?;
+        let is_as_then = |summary: &SessionSummary| match at {
+            At::Now => true,
+            At::Position(end) => summary.last_position <= end.0,
+            _ => false,
+        };
+        let later = found.iter().filter(|(_, summary)| !is_as_then(summary));
+        let later: Vec<Uuid> = later.map(|(id, _)| *id).collect();
+        for id in later {
+            match self.summary(id, at).await {
+                Ok(summary) => _ = found.insert(id, summary),
+                Err(SessionError::NotYet { .. } | SessionError::NotFound { .. }) => {
+                    found.remove(&id);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
     /// A session with its sub-agent sessions at any depth, priced by the table that comes with this version. A
     /// sub-agent's session has its own sub-agents only.
     ///
@@ -184,11 +216,37 @@ impl Conversations<'_> {
     ) -> Result<SessionFamily, SessionError> {
         let (own, rows) = self.rows_of(id, at).await?;
         let now = self.now_at(at, None).await?;
-        let session = self.nested(rows, own, now, prices).await?;
+        let listed = self.listed(vec![(rows, own)], now, prices).await?;
+        let session = listed.into_iter().next();
         let session = session.ok_or(SessionError::NotFound {
             name: id.to_string(),
         })?;
         Ok(SessionFamily { session })
+    }
+
+    /// The files that a session and its sub-agent sessions changed as of `at`, each with the session that changed it.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn changed_files(
+        self,
+        id: Uuid,
+        at: At,
+    ) -> Result<Vec<(Uuid, SessionFile)>, SessionError> {
+        let (_, rows) = self.rows_of(id, at).await?;
+        let (mut files, mut unread) = (Vec::new(), Vec::new());
+        for row in rows {
+            let id = row.summary.id;
+            match row.files {
+                Some(known) => files.extend(known.into_iter().map(|file| (id, file))),
+                None => unread.push(id),
+            }
+        }
+        if !unread.is_empty() {
+            let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+            files.extend(model.files(log, &unread).await.map_err(LoadError::from)?);
+        }
+        Ok(files)
     }
 
     /// The rows of a session's family as of `at`, and the id of the session among them: another one if a contracts
@@ -254,86 +312,110 @@ impl Conversations<'_> {
         Ok(summary)
     }
 
-    /// A session of a family with its sub-agent sessions below it.
-    async fn nested(
+    /// Sessions with their sub-agent sessions below them: each the rows of its family, and its id among them. What is
+    /// beside the rows is read once for all of them.
+    async fn listed(
         self,
-        rows: Vec<SessionRow>,
-        own: Uuid,
+        families: Vec<(Vec<SessionRow>, Uuid)>,
         now: Timestamp,
         prices: &PriceTable,
-    ) -> Result<Option<SessionListed>, SessionError> {
-        let files = self.files(&rows).await?;
-        let mut made: HashMap<Uuid, SessionListed> = HashMap::new();
-        let mut below: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
-        let mut order = Vec::new();
-        for row in rows {
-            let id = row.summary.id;
-            if let Some(parent) = row.summary.parent {
-                below.entry(parent).or_default().push(id);
+    ) -> Result<Vec<SessionListed>, SessionError> {
+        let files = self.files(&families).await?;
+        let rows: Vec<&SessionRow> = families.iter().flat_map(|(rows, _)| rows).collect();
+        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+        let continued = model.all_continued(log, &rows).await;
+        let continued = continued.map_err(LoadError::from)?;
+        let listed = families.into_iter().filter_map(|(mut rows, own)| {
+            for row in &mut rows {
+                let id = row.summary.id;
+                let other = continued.get(&id).filter(|other| **other != id);
+                row.summary.continues = other.copied();
             }
-            order.push(id);
-            let cost = SessionCost::of(&row.cost(prices));
-            let summary = self.linked(row).await?;
-            let listed = SessionListed {
-                activity: summary.activity(now),
-                last_activity: summary.last_activity,
-                files: summary.files,
-                cost,
-                sub_agents: Vec::new(),
-                summary,
-            };
-            made.insert(id, listed);
-        }
-        // Each behind those above it, so that backward each is whole before it is put below another one.
-        let mut depth_first = vec![own];
-        let mut at = 0;
-        let mut seen = BTreeSet::from([own]);
-        while let Some(id) = depth_first.get(at).copied() {
-            let children = below.get(&id).into_iter().flatten();
-            depth_first.extend(children.filter(|child| seen.insert(**child)));
-            at += 1;
-        }
-        for id in depth_first.iter().rev() {
-            let Some(mut listed) = made.remove(id) else {
-                continue;
-            };
-            listed.add_up(now, &files);
-            match listed.summary.parent.filter(|_| *id != own) {
-                None => return Ok(Some(listed)),
-                Some(parent) => {
-                    if let Some(parent) = made.get_mut(&parent) {
-                        parent.sub_agents.push(listed);
-                    }
-                }
-            }
-        }
-        Ok(None)
+            nested(rows, own, now, prices, &files)
+        });
+        Ok(listed.collect())
     }
 
-    /// The paths of the files that the sessions of a family changed, if it has more than one.
-    async fn files(self, rows: &[SessionRow]) -> Result<FamilyFiles, SessionError> {
-        if rows.len() < 2 {
-            return Ok(FamilyFiles::default());
-        }
-        if rows.iter().all(|row| row.files.is_some()) {
-            let of = |row: &SessionRow| {
-                let files = row.files.iter().flatten();
-                (
-                    row.summary.id,
-                    files.map(|file| file.path.clone()).collect(),
-                )
-            };
-            return Ok(rows.iter().map(of).collect());
-        }
-        let ids: Vec<Uuid> = rows.iter().map(|row| row.summary.id).collect();
-        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
-        let files = model.files(log, &ids).await.map_err(LoadError::from)?;
+    /// The paths of the files that sessions changed, of families that have more than one session.
+    async fn files(
+        self,
+        families: &[(Vec<SessionRow>, Uuid)],
+    ) -> Result<FamilyFiles, SessionError> {
         let mut of_sessions = FamilyFiles::default();
-        for (session, file) in files {
-            of_sessions.entry(session).or_default().insert(file.path);
+        let mut unread = Vec::new();
+        let families = families.iter().filter(|(rows, _)| rows.len() > 1);
+        for row in families.flat_map(|(rows, _)| rows) {
+            let id = row.summary.id;
+            match &row.files {
+                Some(files) => {
+                    let paths = files.iter().map(|file| file.path.clone());
+                    of_sessions.insert(id, paths.collect());
+                }
+                None => unread.push(id),
+            }
+        }
+        if !unread.is_empty() {
+            let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+            let files = model.files(log, &unread).await.map_err(LoadError::from)?;
+            for (session, file) in files {
+                of_sessions.entry(session).or_default().insert(file.path);
+            }
         }
         Ok(of_sessions)
     }
+}
+
+/// A session of a family with its sub-agent sessions below it; `None` if the family does not have it.
+fn nested(
+    rows: Vec<SessionRow>,
+    own: Uuid,
+    now: Timestamp,
+    prices: &PriceTable,
+    files: &FamilyFiles,
+) -> Option<SessionListed> {
+    let mut made: HashMap<Uuid, SessionListed> = HashMap::new();
+    let mut below: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+    for row in rows {
+        let id = row.summary.id;
+        if let Some(parent) = row.summary.parent {
+            below.entry(parent).or_default().push(id);
+        }
+        let cost = SessionCost::of(&row.cost(prices));
+        let summary = row.summary;
+        let listed = SessionListed {
+            activity: summary.activity(now),
+            last_activity: summary.last_activity,
+            files: summary.files,
+            cost,
+            sub_agents: Vec::new(),
+            summary,
+        };
+        made.insert(id, listed);
+    }
+    // Each behind those above it, so that backward each is whole before it is put below another one.
+    let mut depth_first = vec![own];
+    let mut at = 0;
+    let mut seen = BTreeSet::from([own]);
+    while let Some(id) = depth_first.get(at).copied() {
+        let children = below.get(&id).into_iter().flatten();
+        depth_first.extend(children.filter(|child| seen.insert(**child)));
+        at += 1;
+    }
+    for id in depth_first.iter().rev() {
+        let Some(mut listed) = made.remove(id) else {
+            continue;
+        };
+        listed.add_up(now, files);
+        match listed.summary.parent.filter(|_| *id != own) {
+            None => return Some(listed),
+            Some(parent) => {
+                if let Some(parent) = made.get_mut(&parent) {
+                    parent.sub_agents.push(listed);
+                }
+            }
+        }
+    }
+    None
 }
 
 /// The paths of changed files by session.
@@ -392,9 +474,7 @@ pub(crate) fn family_activity(
             if sub_agents.any(|it| it == SessionActivity::Waiting) {
                 return SessionActivity::Waiting;
             }
-            let mut last = own.clone();
-            last.last_activity = last_activity;
-            last.activity(now)
+            own.activity_with(last_activity, now)
         }
     }
 }

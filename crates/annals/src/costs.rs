@@ -6,7 +6,7 @@ use annals_domain::{Kind, Timestamp};
 use annals_event_log::{Classification, Classified, ErrorClass};
 use annals_projections::{
     CostAxis, CostGroups, CostRange, CostReport, CostZone, Family, PlacedObject, PriceTable,
-    Quarter, Relation, RunPlace,
+    Quarter, Relation, RunPlace, is_agent, is_project,
 };
 use derive_setters::Setters;
 use uuid::Uuid;
@@ -84,9 +84,17 @@ pub struct CostQuery {
     /// Only what belongs to this run, task (with its sub-agents), intent or session.
     #[setters(into)]
     pub of: Option<Uuid>,
+    /// Only the work in this project: its path, a path above it, or its name.
+    #[setters(into)]
+    pub project: Option<String>,
+    /// Only the work of this agent: its key or its name.
+    #[setters(into)]
+    pub agent: Option<String>,
     /// The prices; left out, those that come with this version.
     #[setters(into)]
     pub prices: Option<PriceTable>,
+    /// List the prices that were used.
+    pub explain_prices: bool,
 }
 
 impl CostQuery {
@@ -169,12 +177,23 @@ impl Costs<'_> {
             Some(id) => Some(self.runs_of(id).await?),
             None => None,
         };
+        let range = range.with_runs(runs);
+        let range = match query.project.is_some() || query.agent.is_some() {
+            true => {
+                let runs = self.runs_that_match(query, &range).await?;
+                range.with_runs(Some(runs))
+            }
+            false => range,
+        };
         let (log, prices) = (self.annals.log.as_ref(), query.prices());
         let add = |groups: &mut CostGroups, cell| {
+            if query.explain_prices {
+                groups.explain(&cell, prices);
+            }
             groups.add(cell, &query.by, query.zone, prices);
         };
         let costs = &self.annals.costs;
-        let folded = costs.fold(log, &range.with_runs(runs), add).await;
+        let folded = costs.fold(log, &range, add).await;
         let groups: CostGroups = folded.map_err(LoadError::from)?;
         let family = self.family(groups.runs(), &query.by).await?;
         Ok(CostReport {
@@ -187,7 +206,38 @@ impl Costs<'_> {
             rows: groups.rows(&query.by, &family),
             total: groups.total(),
             unpriced: groups.unpriced(),
+            prices: groups.prices(),
         })
+    }
+
+    /// The runs of a range whose project and agent are those of the query, as the axes name them.
+    async fn runs_that_match(
+        self,
+        query: &CostQuery,
+        range: &CostRange,
+    ) -> Result<Vec<Uuid>, CostError> {
+        let (log, prices) = (self.annals.log.as_ref(), query.prices());
+        let add = |groups: &mut CostGroups, cell| {
+            groups.add(cell, &[CostAxis::Run], query.zone, prices);
+        };
+        let folded = self.annals.costs.fold(log, range, add).await;
+        let groups: CostGroups = folded.map_err(LoadError::from)?;
+        let axes = [CostAxis::Project, CostAxis::Agent];
+        let family = self.family(groups.runs(), &axes).await?;
+        let is_match = |place: &RunPlace| {
+            let is_project = |wanted: &str| {
+                let project = place.project.as_deref();
+                project.is_some_and(|path| is_project(path, wanted))
+            };
+            let is_agent = |wanted: &str| {
+                let agent = place.agent.as_deref();
+                agent.is_some_and(|agent| is_agent(agent, wanted))
+            };
+            query.project.as_deref().is_none_or(is_project)
+                && query.agent.as_deref().is_none_or(is_agent)
+        };
+        let runs = family.runs.iter().filter(|(_, place)| is_match(place));
+        Ok(runs.map(|(run, _)| *run).collect())
     }
 
     async fn placed(

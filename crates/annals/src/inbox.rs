@@ -7,8 +7,8 @@ mod session;
 use std::collections::HashSet;
 
 use annals_domain::intent::{self, ApprovalStatus, status_in};
-use annals_domain::session::SessionStatus;
-use annals_domain::{ActorRef, AnyState, IntentId, Kind, TaskId, settings, task};
+use annals_domain::session::{SessionStatus, State as SessionState};
+use annals_domain::{ActorRef, AnyState, IntentId, Kind, SessionId, TaskId, settings, task};
 use annals_event_log::Position;
 use annals_projections::{
     CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason, ListQuery, Status,
@@ -82,9 +82,23 @@ pub struct InboxDetails {
     pub called_off: Vec<(IntentId, ApprovalStatus)>,
     /// What it is a part of and has ended, where it was left over.
     pub ended: Option<(IntentId, ApprovalStatus)>,
-    /// Its tasks that were not begun, each with a task that it waits for and that failed or was
-    /// cancelled, where the intent waits for that.
-    pub in_vain: Vec<(TaskId, TaskId, task::Status)>,
+    /// Its tasks that were not begun and wait for one that is never done, where the intent waits for that.
+    pub in_vain: Vec<InVain>,
+}
+
+/// A task that was not begun and waits for another one, which is never done: that failed or was cancelled, or the intent of
+/// that was turned down.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct InVain {
+    /// The task.
+    pub task: TaskId,
+    /// The other task, or the one that took its place.
+    pub waits_for: TaskId,
+    /// The other task's status.
+    pub status: task::Status,
+    /// The intent that the other task is work on, if that was rejected or cancelled.
+    pub turned_down: Option<(IntentId, ApprovalStatus)>,
 }
 
 /// Something in the inbox.
@@ -134,8 +148,8 @@ impl Inbox<'_> {
             .await?)
     }
 
-    /// All that waits for a person, the oldest first: intents, and sessions that need an approval. A
-    /// session that a person paused waits for nobody; once resumed it asks again.
+    /// All that waits for a person, the oldest first: intents, and sessions that need an approval, also
+    /// if an agent or their failures paused them. A session that a person paused waits for nobody; once resumed it asks again.
     ///
     /// # Errors
     /// [`LoadError`].
@@ -152,8 +166,11 @@ impl Inbox<'_> {
         let mut is_more = intents.next.is_some() || sessions.next.is_some();
         let log = self.annals.log.as_ref();
         let count = self.annals.catalogue.count(log, Kind::Session, asking);
-        let count = count.await?;
-        let sessions = sessions.rows.into_iter().map(InboxItem::Session);
+        let mut paused = self.paused_asking().await?;
+        let count = count.await?.saturating_add(paused.len() as u64);
+        paused.retain(|row| query.after.is_none_or(|after| row.first_position > after));
+        let sessions = sessions.rows.into_iter().chain(paused);
+        let sessions = sessions.map(InboxItem::Session);
         let entries = intents.entries.into_iter().map(InboxItem::Intent);
         let mut items: Vec<InboxItem> = entries.chain(sessions).collect();
         items.sort_by_key(|item| item.row().first_position);
@@ -166,6 +183,50 @@ impl Inbox<'_> {
             sessions: count,
             items,
         })
+    }
+
+    /// Counts all that waits for a person, without reading it: the intents and sessions of [`Inbox::items`].
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn count(self) -> Result<u64, LoadError> {
+        self.annals.catch_up().await?;
+        let (catalogue, log) = (&self.annals.catalogue, self.annals.log.as_ref());
+        let asking = Status::from(SessionStatus::NeedsApproval);
+        let intents = catalogue.inbox_count(log).await?;
+        let sessions = catalogue.count(log, Kind::Session, asking).await?;
+        let paused = self.paused_asking().await?.len() as u64;
+        Ok(intents.saturating_add(sessions).saturating_add(paused))
+    }
+
+    /// The paused sessions that wait for an approval, the oldest first, but for those that a person paused.
+    async fn paused_asking(self) -> Result<Vec<CatalogueRow>, LoadError> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = ListQuery::new(Kind::Session)
+                .with_status(Status::from(SessionStatus::Paused))
+                .with_oldest_first(true)
+                .with_after(after);
+            let page = self.annals.index().list(&page).await?;
+            for row in page.rows {
+                let stream = SessionId(row.id).stream();
+                let AnyState::Session(state) = self.annals.state_at(stream, At::Now).await?.state
+                else {
+                    continue;
+                };
+                let SessionState::Known(session) = state.as_ref() else {
+                    continue;
+                };
+                let asks = !session.pending.is_empty() || !session.queue.is_empty();
+                if asks && !session.paused_by_person {
+                    found.push(row);
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(found);
+            }
+        }
     }
 
     /// What a person needs to know of an intent in the inbox: why it waits, the open
@@ -202,6 +263,9 @@ impl Inbox<'_> {
             Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
             // Which of its parts is said below.
             Some(InboxReason::Blocked) => String::new(),
+            Some(InboxReason::Error) if entry.row.approval != Some(ApprovalStatus::Error) => {
+                "all of its parts that have ended failed; others go on".to_owned()
+            }
             Some(InboxReason::Error) => "all of its parts failed".to_owned(),
             Some(InboxReason::Dependency) => self.why_never(&details).await?,
             None => String::new(),
@@ -259,10 +323,7 @@ impl Inbox<'_> {
     }
 
     /// Those of some tasks that were not begun and wait for what is never done, with that.
-    async fn in_vain(
-        self,
-        tasks: &[TaskId],
-    ) -> Result<Vec<(TaskId, TaskId, task::Status)>, LoadError> {
+    async fn in_vain(self, tasks: &[TaskId]) -> Result<Vec<InVain>, LoadError> {
         let mut found = Vec::new();
         for task in tasks {
             let state = self.annals.task_state(*task, At::Now).await?;
@@ -270,13 +331,42 @@ impl Inbox<'_> {
                 continue;
             }
             for needed in &state.dependencies {
-                let (newest, status) = self.annals.newest_task(*needed, At::Now).await?;
-                if matches!(status, task::Status::Failed | task::Status::Cancelled) {
-                    found.push((*task, newest, status));
+                let (waits_for, status) = self.annals.newest_task(*needed, At::Now).await?;
+                let is_over = matches!(status, task::Status::Failed | task::Status::Cancelled);
+                let turned_down = match status {
+                    task::Status::Draft | task::Status::Running => {
+                        self.turned_down(waits_for).await?
+                    }
+                    _ => None,
+                };
+                if is_over || turned_down.is_some() {
+                    found.push(InVain {
+                        task: *task,
+                        waits_for,
+                        status,
+                        turned_down,
+                    });
                 }
             }
         }
         Ok(found)
+    }
+
+    /// The intent that a task is work on, if that was rejected or cancelled.
+    async fn turned_down(
+        self,
+        task: TaskId,
+    ) -> Result<Option<(IntentId, ApprovalStatus)>, LoadError> {
+        let (mut next, mut seen) = (Some(task), HashSet::new());
+        while let Some(id) = next.filter(|id| seen.insert(*id)) {
+            let state = self.annals.task_state(id, At::Now).await?;
+            let intents: Vec<IntentId> = state.intent.into_iter().collect();
+            if let Some(found) = self.called_off(&intents).await?.pop() {
+                return Ok(Some(found));
+            }
+            next = state.parent.filter(|_| state.intent.is_none());
+        }
+        Ok(None)
     }
 
     /// Those of some intents that were rejected or cancelled.
@@ -314,10 +404,17 @@ impl Inbox<'_> {
             let whole = self.annals.index().called(whole.0).await?;
             why.push(format!("it is a part of {whole}, which is {status}"));
         }
-        for (task, needed, status) in &details.in_vain {
-            let status = status.name();
+        for it in &details.in_vain {
+            let (task, needed, status) = (it.task, it.waits_for, it.status.name());
+            let intent = match &it.turned_down {
+                Some((intent, how)) => {
+                    let intent = self.annals.index().called(intent.0).await?;
+                    format!(", and belongs to {intent}, which is {how}")
+                }
+                None => String::new(),
+            };
             why.push(format!(
-                "task {task} waits for task {needed}, which is {status}"
+                "task {task} waits for task {needed}, which is {status}{intent}"
             ));
         }
         Ok(why.join("; "))
@@ -408,19 +505,20 @@ impl Inbox<'_> {
 }
 
 impl InboxDetails {
-    /// The commands that settle what waits for something that is never done, by `annals apply`:
+    /// The commands that settle what waits for something that is never done, by `annals service apply`:
     /// tasks fail, and what was left over and cannot be rejected is cancelled. `NAME` stands for
     /// the person.
     pub fn settling(&self, entry: &InboxEntry) -> Vec<String> {
         let apply = |command: &str, field: &str, id: &dyn std::fmt::Display| {
             let actor = r#"{"kind":"human","id":"NAME"}"#;
             format!(
-                r#"echo '{{"command":"{command}","actor":{actor},"{field}":"{id}"}}' | annals apply"#
+                r#"echo '{{"command":"{command}","actor":{actor},"{field}":"{id}"}}' | annals service apply"#
             )
         };
-        let tasks = self.in_vain.iter().map(|(task, _, _)| task);
-        let mut commands: Vec<String> =
-            tasks.map(|task| apply("fail_task", "task", task)).collect();
+        let tasks = self.in_vain.iter().map(|it| it.task);
+        let mut commands: Vec<String> = tasks
+            .map(|task| apply("fail_task", "task", &task))
+            .collect();
         commands.dedup();
         let is_left_over = self.ended.is_some();
         if is_left_over && entry.row.approval == Some(ApprovalStatus::Executing) {

@@ -316,8 +316,8 @@ pub use came_from::CameFrom;
 pub use contents::Contents;
 pub use conversation::TurnRange;
 pub use conversations::{
-    Conversations, SessionCost, SessionError, SessionFamily, SessionListed, SessionPage,
-    SessionQuery, SessionSort,
+    Conversations, OverviewCost, OverviewDay, OverviewQuery, SessionCost, SessionError,
+    SessionFamily, SessionListed, SessionOverview, SessionPage, SessionQuery, SessionSort,
 };
 pub use costs::{CostError, CostQuery, Costs};
 pub use environment::environment;
@@ -365,6 +365,7 @@ pub struct Annals {
     catalogue: Arc<Catalogue>,
     costs: Arc<CostModel>,
     session_rows: Arc<SessionModel>,
+    indexes: Arc<conversation::ConversationIndexes>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
     windows: Arc<states::Windows>,
@@ -411,6 +412,7 @@ impl Annals {
             catalogue: Arc::new(Catalogue::new()),
             costs: Arc::new(CostModel::new()),
             session_rows: Arc::new(SessionModel::new()),
+            indexes: Arc::default(),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
             windows: Arc::new(states::Windows::new()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{Classification, Classified, ErrorClass, Store};
 use annals_store_rocks::{Options, RocksLog};
-use annals_store_shared::{ShareError, SharedLog};
+use annals_store_shared::{ShareError, SharedLog, check_owner};
 use uuid::Uuid;
 
 use crate::postgres_url::{PostgresUrl, shown};
@@ -134,6 +134,7 @@ pub struct OpenOptions {
     create_new: bool,
     read_only: bool,
     exclusive: bool,
+    at_once: bool,
     log_id: Option<Uuid>,
     store: Options,
 }
@@ -167,6 +168,13 @@ impl OpenOptions {
     /// always shared.
     pub fn exclusive(mut self, exclusive: bool) -> OpenOptions {
         self.exclusive = exclusive;
+        self
+    }
+
+    /// Fails at once if the log can be opened only after a wait: another process is about to own it, or this user writes to it
+    /// by way of its owner and there is none. Left out, that is waited for.
+    pub fn at_once(mut self, at_once: bool) -> OpenOptions {
+        self.at_once = at_once;
         self
     }
 
@@ -206,6 +214,9 @@ impl OpenOptions {
     }
 
     fn alone(&self, path: &Path, store: &Options) -> Result<Annals, OpenError> {
+        if !self.read_only {
+            check_owner(path)?;
+        }
         let log = if self.read_only {
             RocksLog::open_reader(path, store)?
         } else if self.create_new {
@@ -249,6 +260,8 @@ impl OpenOptions {
             SharedLog::create(path, store)?
         } else if self.create {
             SharedLog::open_or_create(path, store)?
+        } else if self.at_once {
+            SharedLog::open_now(path, store)?
         } else {
             SharedLog::open(path, store)?
         };

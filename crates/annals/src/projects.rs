@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use annals_domain::{AnyEvent, StoredEnvironment, StreamKind, StreamRef, run};
 use annals_event_log::{Query, Version};
-use annals_projections::{Entry, Relation};
+use annals_projections::{Entry, REMOVED_PROJECT, Relation, Text, project_root};
 use annals_wire::stream_name;
 use uuid::Uuid;
 
@@ -17,7 +17,8 @@ const PROJECT: &str = "project";
 const RUNS: usize = 8;
 
 impl Annals {
-    /// The projects of tasks, by the environment of a run of each. It reads one event a task.
+    /// The projects of tasks, by the environment of a run of each; [`REMOVED_PROJECT`] for one that was removed. It reads one
+    /// event a task.
     pub(crate) async fn projects_of(
         &self,
         tasks: HashSet<Uuid>,
@@ -59,13 +60,21 @@ impl Annals {
 }
 
 fn project(environment: &StoredEnvironment, entry: &Entry) -> Option<String> {
-    let mut extra = environment.extra.iter();
-    let named = extra.find(|(name, _)| entry.text(*name).as_str() == Some(PROJECT));
-    let named = named.and_then(|(_, json)| {
-        let json = entry.json(*json);
-        let text = json.json()?.text().to_owned();
-        serde_json::from_str::<String>(&text).ok()
+    // A field whose name was removed may be the project.
+    let mut extra = environment.extra.iter().filter(|(name, _)| {
+        let name = entry.text(*name);
+        name == Text::Removed || name.as_str() == Some(PROJECT)
     });
-    let directory = || entry.text(environment.cwd).as_str().map(str::to_owned);
-    named.or_else(directory).filter(|path| !path.is_empty())
+    let named = match extra.next() {
+        Some((_, json)) => match entry.json(*json).json() {
+            Some(json) => serde_json::from_str::<String>(json.text()).ok(),
+            None => Some(REMOVED_PROJECT.to_owned()),
+        },
+        None => None,
+    };
+    let path = named.unwrap_or_else(|| match entry.text(environment.cwd) {
+        Text::Present(directory) => directory,
+        Text::Removed => REMOVED_PROJECT.to_owned(),
+    });
+    Some(project_root(&path).to_owned()).filter(|path| !path.is_empty())
 }

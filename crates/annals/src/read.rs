@@ -8,7 +8,9 @@ use annals_event_log::{
     Classification, Classified, Content, ErrorClass, Expectation, Expected, Position, Query,
     Record, Version,
 };
-use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, is_about};
+use annals_projections::{
+    Entry, Fold, HistoryEntry, InvalidTimeName, ObjectView, TimeName, View, is_about,
+};
 use annals_wire::stream_name;
 use uuid::Uuid;
 
@@ -81,6 +83,37 @@ pub(crate) enum Reach {
 }
 
 impl At {
+    /// Reads a moment as people write it: in the forms of [`At`], or with a [`TimeName`] as the time. `time` gives the
+    /// instant of a name, such as [`TimeName::moment`] in a time zone.
+    ///
+    /// ```
+    /// use annals::At;
+    /// use annals::domain::Timestamp;
+    /// use annals::projections::CostZone;
+    ///
+    /// let now = Timestamp::EPOCH;
+    /// let at = At::of_name("1970-01-01", |name| name.moment(CostZone::Utc, now));
+    /// assert!(matches!(at, Ok(At::Recorded(end)) if end > now));
+    /// let at = At::of_name("17", |name| name.moment(CostZone::Utc, now));
+    /// assert!(matches!(at, Ok(At::Position(_))));
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidTimeName`], also for a time that no calendar has.
+    pub fn of_name(
+        text: &str,
+        time: impl FnOnce(TimeName) -> Option<Timestamp>,
+    ) -> Result<At, InvalidTimeName> {
+        if let Ok(at) = text.parse() {
+            return Ok(at);
+        }
+        let (name, at): (&str, fn(Timestamp) -> At) = match text.strip_prefix("occurred:") {
+            Some(name) => (name, At::Occurred),
+            None => (text, At::Recorded),
+        };
+        time(name.parse()?).map(at).ok_or(InvalidTimeName)
+    }
+
     /// Whether an event had happened by then.
     pub(crate) fn has_happened(self, record: &Record) -> bool {
         matches!(self.reaches(record), Reach::Yes)
@@ -151,7 +184,7 @@ pub enum ViewError {
     /// No object has the id.
     #[error(
         "there is no object {id:?}: expected its UUID, at least its last 8 hex digits, or an \
-         alias; `annals list` shows the objects"
+         alias; `annals ls` lists the sessions, `annals object list` the objects"
     )]
     NotFound {
         /// The given id.
@@ -484,6 +517,8 @@ impl Annals {
 
 #[cfg(test)]
 mod tests {
+    use annals_projections::CostZone;
+
     use super::*;
 
     #[test]
@@ -499,6 +534,20 @@ mod tests {
         ));
         for bad in ["", "-1", "yesterday", "occurred:17"] {
             assert!(bad.parse::<At>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_have_names() {
+        let now = Timestamp::EPOCH;
+        let read = |text: &str| At::of_name(text, |name| name.moment(CostZone::Utc, now));
+        assert_eq!(read("17"), Ok(At::Position(Position(17))));
+        assert_eq!(read("now"), Ok(At::Recorded(now)));
+        assert_eq!(read("00:00"), Ok(At::Recorded(now)));
+        assert_eq!(read("occurred:now"), Ok(At::Occurred(now)));
+        assert!(matches!(read("1970-01-02T03:04:05Z"), Ok(At::Recorded(_))));
+        for bad in ["", "-1", "the other day", "occurred:17", "4294967295d"] {
+            assert_eq!(read(bad), Err(InvalidTimeName), "{bad}");
         }
     }
 }

@@ -94,16 +94,18 @@ impl Contents<'_> {
         Ok(report)
     }
 
-    /// Refuses an actor that is not a person where the gate counts tokens: sessions share other buckets after a redaction.
+    /// Refuses an actor that is not a person where the log has budgets, which compare names of projects, and where the gate counts
+    /// tokens: sessions share other buckets after a redaction.
     async fn check_actor(self, actor: &ActorRef) -> Result<(), RedactionError> {
-        if actor.kind == ActorKind::Human {
+        if is_a_person(actor) {
             return Ok(());
         }
         let buckets = format!("{}-", StreamKind::Bucket);
-        match self.annals.log.streams(&buckets, None, 1).await?.is_empty() {
-            true => Ok(()),
-            false => Err(RedactionError::NotPermitted),
+        let has_buckets = !self.annals.log.streams(&buckets, None, 1).await?.is_empty();
+        if has_buckets || !self.annals.inbox().settings().await?.budgets.is_empty() {
+            return Err(RedactionError::NotPermitted);
         }
+        Ok(())
     }
 
     /// Removes what is found of the targets in a stretch of the log, in as many redactions as it
@@ -123,6 +125,9 @@ impl Contents<'_> {
         let before = report.recorded.map(|(_, last)| last);
         for _ in 0..ATTEMPTS {
             let mut plan = search::plan(self.annals, targets, stretch, progress).await?;
+            if let Some(position) = plan.of_a_person.filter(|_| !is_a_person(&request.actor)) {
+                return Err(RedactionError::OfAPerson { position });
+            }
             // From here on no seal is made of what goes.
             let _sealing = self.annals.sealing.lock().await;
             let losing = plan.losing();
@@ -168,6 +173,10 @@ impl Contents<'_> {
         }
         Err(RedactionError::Contended { attempts: ATTEMPTS })
     }
+}
+
+fn is_a_person(actor: &ActorRef) -> bool {
+    actor.kind == ActorKind::Human
 }
 
 fn check_reason(request: &RedactRequest) -> Result<(), RedactionError> {

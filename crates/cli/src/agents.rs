@@ -9,8 +9,6 @@ pub(crate) struct AgentFolder {
     /// The agent, as `annals import` names it. `None` if each recording tells it.
     pub(crate) agent: Option<&'static str>,
     pub(crate) path: PathBuf,
-    /// Whether its recordings are imported as they grow.
-    pub(crate) is_followed: bool,
 }
 
 impl AgentFolder {
@@ -19,7 +17,6 @@ impl AgentFolder {
         AgentFolder {
             agent,
             path: path.to_owned(),
-            is_followed: false,
         }
     }
 }
@@ -79,9 +76,6 @@ const FOLDERS: [(&str, Own, &str); 15] = [
     ("openhands", Own::Home(".openhands", None), "sessions"),
 ];
 
-/// Agents whose recordings grow line by line, and are followed.
-const FOLLOWED: [&str; 2] = ["claude", "codex"];
-
 /// All folders in which agents keep recordings, also those that are not there.
 pub(crate) fn agent_folders() -> Vec<AgentFolder> {
     folders(&|name| std::env::var_os(name))
@@ -115,7 +109,6 @@ fn folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<AgentFolder> {
                 "." => path,
                 name => path.join(name),
             },
-            is_followed: FOLLOWED.contains(agent),
         })
     };
     known.filter_map(folder).collect()

@@ -116,8 +116,8 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// The log: a directory, rocks:DIR, postgres://USER@HOST/DATABASE?log=NAME or memory:; left out, the nearest .annals
-    /// from this folder upwards, or else your own log, ~/.local/share/annals
+    /// The log: a directory, rocks:DIR, postgres://USER@HOST/DATABASE?log=NAME or memory: [default: the nearest .annals
+    /// above this folder, else ~/.local/share/annals]
     #[arg(
         long,
         global = true,
@@ -127,19 +127,19 @@ pub(crate) struct Global {
         value_name = "PATH|URL"
     )]
     pub(crate) log: Option<String>,
-    /// Write only if no other process has the log open for writing; left out, processes share it
+    /// Fail if another process has the log open for writing, instead of sharing it
     #[arg(long, global = true)]
     pub(crate) exclusive: bool,
-    /// Print JSON: one object, or one object a line; errors too, on standard error
+    /// Print JSON: one object, or one object on each line; errors go to standard error as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Use colour; auto: on a terminal, unless NO_COLOR is set
+    /// Use colour: auto uses it on a terminal unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Say more: in tables all that was cut away, on standard error what happens; repeat for still more
+    /// Verbose: untruncated tables, diagnostics on standard error; repeat for more diagnostics
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Print to the terminal itself; left out, long output goes through $ANNALS_PAGER, $PAGER or less
+    /// Do not use a pager: $ANNALS_PAGER, $PAGER or less
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
 }
@@ -183,7 +183,7 @@ pub(crate) enum Command {
     /// Export sessions, objects or the whole log
     #[command(subcommand)]
     Export(Export),
-    /// Record events of agents' hooks
+    /// Record an event of an agent's hook
     #[command(subcommand)]
     Hook(Hook),
     /// Record agents as they work
@@ -193,7 +193,7 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Serve the viewer, or own the log
     Serve(Serve),
-    /// Write a session as one HTML file for others
+    /// Write a session as one HTML file
     Share(Share),
     /// Browse the log on the terminal
     Tui(Tui),
@@ -203,17 +203,17 @@ pub(crate) enum Command {
     Subscriptions(Subscriptions),
     /// Search prompts, answers, tool calls and results
     Search(Search),
-    /// Show a conversation, or an object, at any time
+    /// Show a session's conversation, or an object
     Show(Show),
     /// List the events of an object
     History(History),
-    /// Compare an object at two times
+    /// Show the changes of a session, or of an object
     Diff(Diff),
     /// Find the event after which a condition changed
     Bisect(Bisect),
     /// Compare two runs, tasks or sessions
     Compare(Compare),
-    /// List sessions: conversations with agents
+    /// List sessions
     Ls(Ls),
     /// List objects of one kind
     List(List),
@@ -221,11 +221,11 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
-    /// Show tokens and money by day, model, session and more
+    /// Show tokens and costs by day, project, model and more
     Cost(Cost),
-    /// Show, set or remove budgets of agents' work
+    /// Show, set and remove budgets
     Budget(Budget),
-    /// Print a line for the status line of Claude Code
+    /// Print the line for Claude Code's status line
     Statusline(Statusline),
     /// List the decisions on tool calls
     Decisions(Decisions),
@@ -252,7 +252,7 @@ pub(crate) enum Command {
     Observations(Observations),
     /// Mark observations as processed
     Process(Process),
-    /// List what waits for a person
+    /// List intents and requests that wait for a person
     Inbox(Inbox),
     /// Record the result of an analysis of an intent
     Analyze(Analyze),
@@ -295,7 +295,7 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Copy the log into another store
     Copy(CopyLog),
-    /// Find problems of the log, and how to repair them
+    /// Find problems of the log and their remedies
     Doctor(Doctor),
     /// Print content by its digest
     Cat(Cat),
@@ -310,12 +310,12 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  annals init                     in .annals
-  annals --log /var/lib/x init    somewhere else
-  annals --log \"postgres://annals@db/annals?log=team\" init
+  annals log init                   in .annals
+  annals --log /var/lib/x log init  somewhere else
+  annals --log \"postgres://annals@db/annals?log=team\" log init
                                   in a PostgreSQL database: see docs/postgres.md")]
 pub(crate) struct Init {
-    /// The log's id; left out, it gets a new one
+    /// The log's id [default: a new one]
     #[arg(long, value_name = "UUID")]
     pub(crate) log_id: Option<Uuid>,
 }
@@ -327,7 +327,7 @@ A line is an object with the command's name, the actor, and the command's fields
   {\"command\":\"create_intent\",\"actor\":{\"kind\":\"human\",\"id\":\"ada\"},\"prompt\":\"add a cache\"}
 
 It may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID: a repeated line stores nothing), \"correlation\" and \
-\"causation\". `annals commands --list` names the commands. Each line is answered by one line, in order:
+\"causation\". `annals service commands --list` names the commands. Each line is answered by one line, in order:
 
   {\"ok\":true,\"id\":\"...\",\"position\":1}
   {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"class\":\"refused\",\"retryable\":false,...}}
@@ -336,8 +336,8 @@ A refused line stores nothing, and the next one is read; the exit status is then
 Anything else that is not a regular file is refused.
 
 Examples:
-  annals apply work.jsonl
-  agent | annals apply")]
+  annals service apply work.jsonl
+  agent | annals service apply")]
 pub(crate) struct Apply {
     /// Where the lines are; - is standard input
     #[arg(default_value = "-", value_name = "FILE")]
@@ -347,9 +347,9 @@ pub(crate) struct Apply {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  annals commands --list          names and what they do
-  annals commands push_frame      the fields of one
-  annals commands > schema.json   a schema that every line for `apply` satisfies")]
+  annals service commands --list         names and what they do
+  annals service commands push_frame     the fields of one
+  annals service commands > schema.json  a schema that every line for `apply` satisfies")]
 pub(crate) struct Commands {
     /// Only this command
     #[arg(value_name = "NAME")]
@@ -362,10 +362,10 @@ pub(crate) struct Commands {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  annals events > events.md
-  annals events --json            one event type a line
-  annals events task.created      the JSON Schema of one, as `annals history --json` shows it
-  annals events --schema          the JSON Schemas of all")]
+  annals service events > events.md
+  annals service events --json        one event type a line
+  annals service events task.created  the JSON Schema of one, as `annals log history --json` shows it
+  annals service events --schema      the JSON Schemas of all")]
 pub(crate) struct Events {
     /// The JSON Schema of this event type alone
     #[arg(value_name = "NAME")]
@@ -377,18 +377,16 @@ pub(crate) struct Events {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Lists, short ids and trees are answered from the catalogue. It follows the log by itself; rebuild
-it if it is damaged. The log itself is not touched.
+The catalogue answers lists, short ids and trees, and follows the log. Rebuild it if it is damaged. The log is not changed.
 
-With --indexes everything else that follows from the records is rebuilt first: where the records
-of a stream, of an event type and of a batch are, the counts, and the hashes of the tree. Use it
-where `annals verify` says so, also if the log cannot be opened for writing. Records and blobs are
-only read. The root stays what it was. If it is interrupted, run it again.
+--indexes first rebuilds the log's own indexes: the places of records by stream, event type and batch, the counts, and the hashes \
+of the tree. Use it if `annals proof verify` recommends it, also if the log cannot be opened for writing. Records and blobs are \
+only read, and the root stays the same. Repeat an interrupted rebuild.
 
 Examples:
-  annals rebuild
-  annals rebuild --indexes
-  annals --log /backups/monday rebuild --json")]
+  annals log rebuild
+  annals log rebuild --indexes
+  annals --log /backups/monday log rebuild --json")]
 pub(crate) struct Rebuild {
     /// Also rebuild the indexes of the log itself, and the hashes of its tree
     #[arg(long)]
@@ -397,39 +395,33 @@ pub(crate) struct Rebuild {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Content over 4 KiB is stored once, however many events refer to it. --content adds up what the events
-refer to, in addition to what is stored.
+Content over 4 KiB is stored once, however many events refer to it. --content also adds up the referenced content.
 
 Examples:
-  annals stats
-  annals stats --types
-  annals stats --content
-  annals stats --json")]
+  annals log stats
+  annals log stats --types
+  annals log stats --content
+  annals log stats --json")]
 pub(crate) struct Stats {
-    /// Also count the events of each type, which reads the whole log
+    /// Also count the events of each type; reads the whole log
     #[arg(long)]
     pub(crate) types: bool,
-    /// Also say how much content is referred to, and how much of it is saved because it is
-    /// stored once, which reads the whole log
+    /// Also count referenced content and the bytes saved by storing it once; reads the whole log
     #[arg(long)]
     pub(crate) content: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The copy is an independent log. It has everything that was acknowledged when the command began. Its
-root is printed, so that it can be noted down elsewhere.
+The copy is an independent log with all events that were acknowledged at the start. Its root is printed; note it elsewhere.
 
-If no other process writes to the log, the backup opens it for writing, and a writer that comes
-meanwhile is refused: the copy then shares the files that never change. While another process
-writes, they are copied.
-
-Files are copied as they are, damaged ones too: `annals verify` on the copy says whether it is sound.
+If no other process writes to the log, the backup opens it for writing and refuses writers meanwhile; the copy then shares \
+immutable files. Otherwise all files are copied. Damaged files are copied, too: `annals proof verify` checks the copy.
 
 Examples:
-  annals backup /backups/monday
-  annals --log /backups/monday verify
-  annals --log restored restore /backups/monday")]
+  annals log backup /backups/monday
+  annals --log /backups/monday proof verify
+  annals --log restored log restore /backups/monday")]
 pub(crate) struct Backup {
     /// A directory that does not exist yet, or is empty
     #[arg(value_name = "DEST")]

@@ -1,7 +1,7 @@
 //! Times for people.
 //!
-//! What is not for a terminal has whole times in UTC, to the second, which do not depend on who looks and when. On a
-//! terminal times are those of the user's zone, which they say, and near ones are relative:
+//! Times are those of the user's zone, or of the zone that a command's option names, with their offset. Off a terminal they
+//! are whole, to the second. On a terminal near ones are relative:
 //!
 //! | A time that is | among objects | among events |
 //! | --- | --- | --- |
@@ -13,13 +13,27 @@
 use std::sync::OnceLock;
 
 use annals::domain::Timestamp;
-use chrono::{DateTime, Local, NaiveDate, TimeZone, Utc};
+use annals::projections::CostZone;
+use chrono::{DateTime, FixedOffset, NaiveDate, TimeZone, Utc};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 
 /// When the command began, if it prints to a terminal.
 static TERMINAL: OnceLock<DateTime<Utc>> = OnceLock::new();
+
+/// The zone that was named by an option.
+static ZONE: OnceLock<CostZone> = OnceLock::new();
+
+/// From now on times are those of this zone.
+pub(crate) fn in_zone(zone: CostZone) {
+    let _ = ZONE.set(zone);
+}
+
+/// The offset from UTC at a time, in the zone of the user.
+fn offset(time: Timestamp) -> FixedOffset {
+    ZONE.get().unwrap_or(&CostZone::Local).offset_at(time)
+}
 
 /// From now on times are those for a terminal.
 pub(crate) fn on_terminal() {
@@ -29,16 +43,16 @@ pub(crate) fn on_terminal() {
 /// A time to the second, or how long ago it was.
 pub(crate) fn when(time: Timestamp) -> String {
     match TERMINAL.get() {
-        Some(now) => near(time, *now, false).unwrap_or_else(|| far(time, *now, &Local)),
-        None => whole(time),
+        Some(now) => near(time, *now, false).unwrap_or_else(|| far(time, *now, &offset(time))),
+        None => whole(time, offset(time)),
     }
 }
 
 /// A time of a list of sessions: to the minute, or how long ago it was.
 pub(crate) fn when_brief(time: Timestamp) -> String {
     match TERMINAL.get() {
-        Some(now) => brief(time, *now, &Local),
-        None => whole(time),
+        Some(now) => brief(time, *now, &offset(time)),
+        None => whole(time, offset(time)),
     }
 }
 
@@ -59,9 +73,9 @@ where
     }
 }
 
-/// A whole time, regardless of what it is for.
-fn whole(time: Timestamp) -> String {
-    time.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()
+/// A whole time, to the second, with its offset.
+fn whole(time: Timestamp, offset: FixedOffset) -> String {
+    CostZone::Fixed(offset).time_text(time)
 }
 
 /// How long ago a time was, unless that is an hour or more, or it is to come.
@@ -119,10 +133,10 @@ impl Days {
     /// The next event's time.
     pub(crate) fn moment(&mut self, time: Timestamp) -> Moment {
         match TERMINAL.get() {
-            Some(now) => self.shown(time, *now, &Local),
+            Some(now) => self.shown(time, *now, &offset(time)),
             None => Moment {
                 day: None,
-                time: whole(time),
+                time: whole(time, offset(time)),
             },
         }
     }
@@ -148,7 +162,7 @@ impl Days {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use chrono::FixedOffset;
+    use chrono::Offset as _;
 
     use super::*;
 
@@ -207,10 +221,9 @@ mod tests {
                 "{at}"
             );
         }
-        assert_eq!(
-            whole(time("2026-11-27T22:30:00.9Z")),
-            "2026-11-27 22:30:00Z"
-        );
+        let late = time("2026-11-27T23:30:00.9Z");
+        assert_eq!(whole(late, Utc.fix()), "2026-11-27 23:30:00Z");
+        assert_eq!(whole(late, zone()), "2026-11-28 00:30:00 +01:00");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod copy;
 mod cost;
 mod decisions;
 mod diff;
+mod diff_session;
 mod difference;
 mod doctor;
 mod events;
@@ -34,6 +35,7 @@ mod intake;
 mod list;
 mod log;
 mod ls;
+mod named;
 mod observations;
 mod overview;
 mod page;
@@ -57,7 +59,6 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
-mod sessions;
 mod settings;
 mod share;
 mod share_session;
@@ -81,14 +82,11 @@ mod why_field;
 mod window;
 mod work_items;
 
-use annals::domain::{Kind, SessionId};
-use annals::{Annals, ObjectRef};
 use annals_live::hook::HookAgent;
-use uuid::Uuid;
 
 use crate::cli::{
-    Command, Export, Hook, Key, Log, LogGroup, PolicyGroup, RecordCommand, RecordGroup, Replay,
-    RunHook, ToolPolicy, Watch,
+    Command, Export, Hook, Key, Log, LogGroup, PolicyGroup, RecordCommand, RecordGroup,
+    RecordStatus, Replay, RunHook, ToolPolicy, Watch,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -187,7 +185,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Serve(args) => serve::run(&args, context).await,
         Command::Share(args) => match &args.session {
             Some(session) => share_session::run(session, &args, context).await,
-            None => share::run(&args.users, context),
+            None if args.is_of_users || args.users.are_named() => share::run(&args.users, context),
+            None => Err(share_session::no_session()),
         },
         Command::Log(LogGroup { what: None, events }) => log(events, context).await,
         Command::Subscriptions(args) => subscriptions::run(&args, context).await,
@@ -262,7 +261,10 @@ async fn record(args: RecordGroup, context: &mut Context) -> Result<(), CliError
         Some(RecordCommand::On(args)) => recording::on(&args, context).await,
         Some(RecordCommand::Off(args)) => recording::off(&args, context),
         Some(RecordCommand::Status(args)) => recording::status(&args, context).await,
-        None => record::run(&args.otlp, context).await,
+        None if args.is_of_telemetry || args.otlp.otlp.is_some() => {
+            record::run(&args.otlp, context).await
+        }
+        None => recording::status(&RecordStatus::default(), context).await,
     }
 }
 
@@ -309,46 +311,5 @@ async fn watch(args: Watch, context: &mut Context) -> Result<(), CliError> {
         Watch::Forge(args) => forge::watch(&args, context).await,
         Watch::Claude(args) => watch_agent::run(HookAgent::Claude, &args, context).await,
         Watch::Codex(args) => watch_agent::run(HookAgent::Codex, &args, context).await,
-    }
-}
-
-/// The id of an object, if it is of this kind.
-fn of_kind(object: ObjectRef, expected: Kind) -> Result<Uuid, CliError> {
-    Ok(object.of_kind(expected)?)
-}
-
-/// A session by its id.
-async fn session(annals: &Annals, id: &str) -> Result<SessionId, CliError> {
-    let object = annals.resolve(id).await?;
-    of_kind(object, Kind::Session).map(SessionId)
-}
-
-/// The word of `known` that shares most parts with `name`, as a question.
-fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let parts = |word: &str| -> Vec<String> {
-        word.to_ascii_lowercase()
-            .split(['_', '.', '-'])
-            .map(str::to_owned)
-            .collect()
-    };
-    let asked = parts(name);
-    let shared = |word: &str| {
-        parts(word)
-            .iter()
-            .filter(|part| asked.contains(part))
-            .count()
-    };
-    // Of words that share as many parts the one that begins alike.
-    let alike = |word: &str| {
-        let both = word.bytes().zip(name.bytes());
-        both.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
-    };
-    let best = known
-        .into_iter()
-        .map(|word| (shared(word), word))
-        .max_by_key(|(shared, word)| (*shared, alike(word)));
-    match best {
-        Some((shared, word)) if shared > 0 => format!(" (did you mean {word}?)"),
-        _ => String::new(),
     }
 }

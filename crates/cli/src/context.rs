@@ -15,10 +15,14 @@ use crate::cli::Floor;
 use crate::error::{CliError, ErrorClass};
 use crate::log_choice::LogSource;
 use crate::output::Output;
+use crate::progress;
 
 /// Bytes of the log that a reading command keeps in memory: it runs once, and
 /// mostly through the log from one end to the other.
 const READER_CACHE: usize = 8 * 1024 * 1024;
+/// How many events rows may be behind the log before a reading command has them written. Writers keep them closer; an
+/// upgrade that changes the form of rows leaves them behind by the whole log.
+const FAR_BEHIND: u64 = 20_000;
 
 pub(crate) struct Context {
     /// The log, as `--log` names it.
@@ -52,10 +56,39 @@ impl Context {
         self.open(OpenOptions::new().read_only(true).store(store))
     }
 
-    /// Opens the log for reading, and waits until it has what the command must
-    /// see.
+    /// Opens the log for reading, for a command that lists objects, costs or sessions.
+    ///
+    /// If their rows are far behind the log, as they are after an upgrade, a writer folds them first: otherwise each
+    /// command would do so in memory, for as long as nobody writes. A user who may not write the log does so.
+    pub(crate) async fn reader_of_rows(&self) -> Result<Annals, CliError> {
+        let reader = self.reader()?;
+        let lag = match reader.index().lag().await {
+            Ok(lag) if lag >= FAR_BEHIND => lag,
+            _ => return Ok(reader),
+        };
+        self.own_files();
+        // No owner of the log is waited for: what it would write is folded in memory meanwhile.
+        let Ok(writer) = self.open(OpenOptions::new().at_once(true)) else {
+            self.output.note(&format!(
+                "the lists of sessions, costs and objects are {lag} events behind the log, and cannot be updated now: \
+                 each command reads these events until the log's user runs one"
+            ));
+            return Ok(reader);
+        };
+        reader.close().await;
+        let progress = progress::spinner("updating the lists of sessions, costs and objects");
+        let updated = writer.index().catch_up().await;
+        progress.finish_and_clear();
+        writer.close().await;
+        if let (Err(error), true) = (updated, self.is_verbose) {
+            self.output.warn(&format!("rows were not updated: {error}"));
+        }
+        self.reader()
+    }
+
+    /// Like [`Context::reader_of_rows`], and waits until the log has what the command must see.
     pub(crate) async fn reader_at(&self, floor: &Floor) -> Result<Annals, CliError> {
-        at_floor(self.reader()?, floor).await
+        at_floor(self.reader_of_rows().await?, floor).await
     }
 
     /// Opens the log for writing, and waits until it has what the command must see.

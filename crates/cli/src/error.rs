@@ -219,7 +219,7 @@ impl CliError {
         match error {
             OpenError::Rocks(Rocks::NotFound { .. }) => {
                 CliError::new(class, code, format!("there is no log at {log}"))
-                    .hint("create one with `annals init`, or name another with --log")
+                    .hint("create one with `annals log init`, or name another with --log")
             }
             OpenError::Rocks(Rocks::AlreadyExists { .. }) => CliError::log_exists(log),
             error => error.into(),
@@ -234,7 +234,7 @@ impl CliError {
             OpenError::Rocks(Rocks::NotFound { .. }) => {
                 CliError::new(class, code, format!("there is no log yet at {log}")).hint(
                     "run `annals` to import your agents' recordings and look at them, `annals import PATH` to import \
-                     some, or `annals init` for a log in this folder",
+                     some, or `annals log init` for a log in this folder",
                 )
             }
             error => CliError::open(log, error),

@@ -105,14 +105,16 @@ fn command(cli: &mut Cli) -> Result<Option<Command>, clap::Error> {
     }
 }
 
-/// Prints the help, as the answer to no command at all.
+/// Prints the reason and the help. Without a command the viewer is opened, but only from a terminal.
 fn nothing_given(json: bool) -> ExitCode {
-    if json {
-        let message = "no command is given: expected one, as in `annals ls`";
-        complain(&CliError::new(ErrorClass::Usage, "usage", message), json);
-    } else {
+    let message = "no command is given, and standard output is not a terminal";
+    let error = CliError::new(ErrorClass::Usage, "usage", message);
+    let error = error
+        .hint("`annals start` imports recordings and opens the viewer, `annals ls` lists sessions");
+    complain(&error, json);
+    if !json {
         let mut command = groups::grouped(Cli::command());
-        let _ = write!(std::io::stderr(), "{}", command.render_help());
+        let _ = write!(std::io::stdout(), "{}", command.render_help());
     }
     ExitCode::from(USAGE)
 }
@@ -308,7 +310,7 @@ fn report_events(verbose: u8) {
         // What the store's writer and RocksDB complain of ends the command, too,
         // and is said then.
         0 => "warn,annals_store_rocks::writer=off,rocksdb=off",
-        1 => "info",
+        1 => "info,annals_store_rocks::writer=off,rocksdb=off",
         2 => "debug",
         _ => "trace",
     };

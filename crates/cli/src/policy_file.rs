@@ -158,7 +158,7 @@ fn toml(text: &str) -> Result<EvictionPolicy, Wrong> {
 const NAMED: [&str; 3] = ["unknown field", "duplicate field", "unknown variant"];
 
 /// What is wrong with a file without a policy.
-const NOTHING: &str = "there is no policy; `annals policies` describes them";
+const NOTHING: &str = "there is no policy; `annals policy evictions` describes them";
 
 fn second_policy(name: &str) -> String {
     format!("a file has one policy, and {name:?} is a second one")

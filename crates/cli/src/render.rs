@@ -4,11 +4,11 @@
 //! common header, and what has a usual short form gets it.
 
 use annals::domain::Ordered;
-use annals::projections::Text;
+use annals::projections::{Text, is_content_field, time_of_field};
 use serde_json::value::RawValue;
 
 use crate::error::CliError;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, when};
 
 /// JSON deeper than this is shown as its own text.
 const MAX_DEPTH: usize = 12;
@@ -44,6 +44,11 @@ enum Node {
 
 impl Node {
     fn parse(text: &str, depth: usize) -> Result<Node, serde_json::Error> {
+        Node::within(text, depth, false)
+    }
+
+    /// Reads a value. Times of the log become those of the user's zone; content is as it was recorded.
+    fn within(text: &str, depth: usize, is_content: bool) -> Result<Node, serde_json::Error> {
         if depth > MAX_DEPTH {
             return Ok(Node::Leaf(text.to_owned()));
         }
@@ -57,13 +62,20 @@ impl Node {
                     return Ok(Node::Leaf(Text::Removed.to_string()));
                 }
                 let parse = |(name, value): (String, Box<RawValue>)| {
-                    Ok((name, Node::parse(value.get(), depth + 1)?))
+                    let is_content = is_content || is_content_field(&name);
+                    let mut node = Node::within(value.get(), depth + 1, is_content)?;
+                    if let (Node::Leaf(text), false) = (&node, is_content)
+                        && let Some(time) = time_of_field(&name, text)
+                    {
+                        node = Node::Leaf(when(time));
+                    }
+                    Ok((name, node))
                 };
                 Node::Object(fields.0.into_iter().map(parse).collect::<Result<_, _>>()?)
             }
             Some(b'[') => {
                 let items: Vec<Box<RawValue>> = serde_json::from_str(text)?;
-                let parse = |item: Box<RawValue>| Node::parse(item.get(), depth + 1);
+                let parse = |item: Box<RawValue>| Node::within(item.get(), depth + 1, is_content);
                 Node::List(items.into_iter().map(parse).collect::<Result<_, _>>()?)
             }
             Some(b'"') => Node::Leaf(serde_json::from_str(text)?),

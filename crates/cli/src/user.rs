@@ -14,6 +14,22 @@ const UNKNOWN: &str = "unknown";
 const HOW: &str = "no user name was found, so that \"unknown\" is recorded: give --actor NAME, set \
                    ANNALS_ACTOR, or run `git config --global user.name NAME`";
 
+/// Variables that agents set for the commands that they run, each with the agent.
+const AGENTS: [(&str, &str); 5] = [
+    ("CLAUDECODE", "claude-code"),
+    ("CODEX_SANDBOX", "codex"),
+    ("CODEX_THREAD_ID", "codex"),
+    ("CURSOR_AGENT", "cursor"),
+    ("GEMINI_CLI", "gemini-cli"),
+];
+
+/// The agent that runs this program, by the variables that it sets.
+pub(crate) fn agent() -> Option<ActorRef> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let agent = AGENTS.iter().find(|(variable, _)| is_set(variable));
+    agent.map(|(_, agent)| ActorRef::agent(*agent))
+}
+
 /// The person: as they told git, or else by the name that the system has.
 pub(crate) fn user(output: &Output) -> ActorRef {
     let named = person(&mut |name| std::env::var_os(name)).or_else(system_name);

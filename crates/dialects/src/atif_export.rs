@@ -10,9 +10,7 @@ pub mod written;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use annals::projections::{
-    Entry, IntentView, Labels, Merged, PlanView, Relation, RunView, TaskView, Text,
-};
+use annals::projections::{Entry, IntentView, Merged, PlanView, Relation, RunView, TaskView, Text};
 use annals::{Annals, LoadError, ObjectRef, ViewError};
 use annals_domain::pipeline::{Event as PipelineEvent, FramePushed};
 use annals_domain::run::{Event as RunEvent, ToolInvoked, ToolStatus, UsageRecorded};
@@ -42,7 +40,7 @@ const NO_VERSION: &str = "unknown";
 pub enum AtifExportError {
     /// Nothing was run for it yet.
     #[error(
-        "{object} has no run, and a trajectory is one of a run; `annals list runs` shows the log's"
+        "{object} has no run, and a trajectory is one of a run; `annals object list runs` shows the log's"
     )]
     NoRun {
         /// The task or the intent.
@@ -113,7 +111,8 @@ fn trajectory<'a>(
         seen.insert(run.0);
         let view: RunView = annals.get(run).await?;
         let task: TaskView = annals.get(view.task).await?;
-        let session = external(&task.header.external_ids, ".session");
+        let session = task.header.external_ids.ending_with(".session");
+        let session = session.map(str::to_owned);
         let story = story(annals, run, &view, &task).await?;
         let mut inner = Vec::new();
         if depth < SUB_AGENTS.1 {
@@ -145,13 +144,6 @@ fn trajectory<'a>(
             subagent_trajectories: inner,
         })
     })
-}
-
-/// An id in another system, by the end of its name.
-fn external(ids: &Labels, end: &str) -> Option<String> {
-    let is_it = |name: &Text| name.as_str().is_some_and(|name| name.ends_with(end));
-    let (_, id) = ids.0.iter().find(|(name, _)| is_it(name))?;
-    Some(id.as_str()?.to_owned())
 }
 
 /// The version of the agent's program, as its importer calls it.
@@ -208,8 +200,8 @@ async fn prompts(annals: &Annals, task: &TaskView) -> Result<HashMap<String, Str
     };
     for row in annals.index().refinements(intent).await? {
         let intent: IntentView = annals.get(IntentId(row.id)).await?;
-        if let Some(line) = external(&intent.header.external_ids, ".line") {
-            prompts.insert(line, intent.prompt.to_string());
+        if let Some(line) = intent.header.external_ids.ending_with(".line") {
+            prompts.insert(line.to_owned(), intent.prompt.to_string());
         }
     }
     Ok(prompts)

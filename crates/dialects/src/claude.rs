@@ -31,6 +31,123 @@
 mod fields;
 mod line;
 mod program;
+mod queue;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod written;
+
+use annals_event_log::IdSecret;
+use serde::Deserialize;
+
+use crate::import::bad_line::BadLine;
+use crate::import::fields::{Table, count};
+use crate::import::format::{Format, Head, Kind};
+use crate::import::members::Members;
+use crate::import::redacted::RedactedText;
+pub use crate::import::{
+    ImportError as ClaudeImportError, ImportOptions as ClaudeOptions, claude_code as import,
+};
+use crate::report::Fields;
+pub use crate::report::{ImportReport, Progress};
+use crate::transcript::item::{Course, Item, Read, Speaker, SubAgent, Summary};
+pub use crate::transcript::{ChainIds, Ids, ToolIds};
+use line::{AttachedPrompt, Talk, entry, named, sub_agent_at_work, sub_agent_of_result};
+use program::{Program, agent_progress, backups, hook};
+use tools::AGENT;
+
+pub use tools::ids;
+
+/// Claude Code's recordings.
+pub(crate) static KIND: Kind = Kind {
+    agent: &AGENT,
+    title: "Claude Code",
+    endings: &["jsonl"],
+    unwanted: "its name does not end with .jsonl",
+    left: "it is a recording of Claude Code",
+    recognizes,
+    format: || Box::new(Claude::default()),
+};
+
+/// Its lines name their session in `sessionId`, or are summaries.
+fn recognizes(head: &Head<'_>) -> bool {
+    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
+        let has = |name: &str| line.contains_key(name);
+        has("type") && (has("sessionId") || has("leafUuid") || has("parentUuid"))
+    };
+    head.objects().take(50).any(is_own)
+}
+
+/// How the name of a sub-agent's recording begins.
+const SUB_AGENT: &str = "agent-";
+
+/// The name of the file next to a sub-agent's recording that has who called it.
+pub(crate) fn companion(stem: &str) -> Option<String> {
+    stem.starts_with(SUB_AGENT)
+        .then(|| format!("{stem}.meta.json"))
+}
+
+/// The name, without its ending, of the recording of the sub-agent that called another one, by the other one's companion.
+pub(crate) fn caller(companion: &str) -> Option<String> {
+    let members = Members::read(companion).ok()?;
+    let agent = members.text("parentAgentId")?;
+    Some(format!("{SUB_AGENT}{agent}"))
+}
+
+#[derive(Default)]
+struct Claude {
+    program: Program,
+    /// Who called the sub-agent whose recording is read, until a line names its session.
+    called: Option<SubAgent>,
+}
+
+impl Claude {
+    /// Who called the sub-agent that an entry is of, once.
+    fn called_by(&mut self, read: &Read) -> Option<Read> {
+        let Read::Entry(entry) = read else {
+            return None;
+        };
+        let Course::Side(name) = &entry.course else {
+            return None;
+        };
+        let called = self.called.take()?;
+        Some(Read::SubAgent(SubAgent {
+            session: entry.session.clone(),
+            name: name.clone(),
+            ..called
+        }))
+    }
+}
+
+impl Format for Claude {
+    fn begin(&mut self, _: &str) {
+        self.called = None;
+    }
+
+    fn accompanied(&mut self, companion: &RedactedText) {
+        let members = Members::read(companion).unwrap_or_default();
+        self.called = Some(SubAgent {
+            session: None,
+            name: String::new(),
+            call: members.text("toolUseId"),
+            parent: members.text("parentAgentId"),
+        });
+    }
+
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        let has = |name: &str| record.raw(name).is_some();
+        has("type") && (has("sessionId") || has("leafUuid") || has("snapshot"))
+    }
+
+    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let read = parse(text, names, &mut self.program)?;
+        let mut reads: Vec<Read> = self.called_by(&read).into_iter().collect();
+        reads.extend(self.program.told().map(Read::SubAgent));
+        reads.push(read);
+        Ok(reads)
+    }
+}
+
 /// Types of lines that hold nothing a log has a place for: settings,
 /// what the program shows while it works.
 const WITHOUT_PLACE: [&str; 12] = [
@@ -79,7 +196,7 @@ fn parse(
         Some("assistant") => Speaker::Model,
         Some("system" | "attachment") => Speaker::Program,
         Some("summary") => return summary(line, secret),
-        Some("progress") => return progress(read?, text.into_string(), secret),
+        Some("progress") => return progress(read?, text.into_string(), secret, program),
         Some("queue-operation") => return program.queue(line, secret),
         Some("file-history-snapshot") => return backups(line, secret),
         Some("permission-mode") => return program.aside("permission_mode", line, secret),
@@ -101,11 +218,21 @@ fn parse(
         talk.session_id.as_deref(),
         talk.uuid.as_deref().unwrap_or_default(),
     );
-    Ok(entry(text.into_string(), *talk, blocks, speaker))
+    program.tells_of(sub_agent_of_result(&talk, &blocks));
+    if let Some(prompt) = AttachedPrompt::read(&talk) {
+        return Ok(program.attached(prompt, text.into_string(), *talk));
+    }
+    let read = entry(text.into_string(), *talk, blocks, speaker);
+    Ok(program.spoken(read))
 }
 
 /// What the program tells of its progress: what a sub-agent says, and which hooks run.
-fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+fn progress(
+    talk: Box<Talk>,
+    text: String,
+    secret: Option<&IdSecret>,
+    program: &mut Program,
+) -> Result<Read, BadLine> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Data {
@@ -124,7 +251,11 @@ fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<
     let data: Data = BadLine::within("data", &raw)?;
     let kind = data.kind.unwrap_or_default();
     match kind.as_str() {
-        "agent_progress" => agent_progress(*talk, &raw, text, secret),
+        "agent_progress" => {
+            let agent = Members::of(Some(&raw)).text("agentId");
+            program.tells_of(sub_agent_at_work(&talk, agent.as_deref()));
+            agent_progress(*talk, &raw, text, secret)
+        }
         "hook_progress" => {
             let item = hook(data.hook_name.unwrap_or_default(), data.command, &raw);
             Ok(beside(text, *talk, item, fields::HOOK))
@@ -170,60 +301,4 @@ fn summary(line: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
         leaf: raw.leaf_uuid,
         fields: counted,
     }))
-}
-
-#[cfg(test)]
-mod tests;
-mod tools;
-mod written;
-
-use annals_event_log::IdSecret;
-use serde::Deserialize;
-
-use crate::import::bad_line::BadLine;
-use crate::import::fields::{Table, count};
-use crate::import::format::{Format, Head, Kind};
-use crate::import::redacted::RedactedText;
-pub use crate::import::{
-    ImportError as ClaudeImportError, ImportOptions as ClaudeOptions, claude_code as import,
-};
-use crate::report::Fields;
-pub use crate::report::{ImportReport, Progress};
-use crate::transcript::item::{Item, Read, Speaker, Summary};
-pub use crate::transcript::{ChainIds, Ids, ToolIds};
-use line::{Talk, entry, named};
-use program::{Program, agent_progress, backups, hook};
-use tools::AGENT;
-
-pub use tools::ids;
-
-/// Claude Code's recordings.
-pub(crate) static KIND: Kind = Kind {
-    agent: &AGENT,
-    title: "Claude Code",
-    endings: &["jsonl"],
-    unwanted: "its name does not end with .jsonl",
-    left: "it is a recording of Claude Code",
-    recognizes,
-    format: || Box::new(Claude::default()),
-};
-
-/// Its lines name their session in `sessionId`, or are summaries.
-fn recognizes(head: &Head<'_>) -> bool {
-    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
-        let has = |name: &str| line.contains_key(name);
-        has("type") && (has("sessionId") || has("leafUuid") || has("parentUuid"))
-    };
-    head.objects().take(50).any(is_own)
-}
-
-#[derive(Default)]
-struct Claude {
-    program: Program,
-}
-
-impl Format for Claude {
-    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
-        Ok(vec![parse(text, names, &mut self.program)?])
-    }
 }

@@ -11,6 +11,7 @@
 
 mod fields;
 mod line;
+mod nested;
 mod tools;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -30,9 +31,11 @@ use crate::import::format::{Format, Head, Kind};
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
 use crate::transcript::item::{
-    CallDecision, Course, Dropped, Entry, Item, Origin, Read, Said, Setting, Speaker, Usage, What,
+    CallDecision, Course, Dropped, Entry, Item, Origin, Read, Said, Setting, Speaker, SubAgent,
+    Usage, What,
 };
-use line::{Line, Role, Spoken};
+use line::{CallEnd, ITEM, Line, Role, Spoken};
+use nested::NestedCall;
 use tools::AGENT;
 
 pub use tools::ids;
@@ -79,6 +82,9 @@ fn recognizes(head: &Head<'_>) -> bool {
     head.objects().take(50).any(is_own) || (begins && first.contains("\"payload\":"))
 }
 
+/// Tools that run scripts, which call other tools.
+const SCRIPTS: [&str; 2] = ["exec", "js_repl"];
+
 /// So many lines, texts and ends of calls are remembered.
 const LINES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 const TEXTS: usize = 256;
@@ -91,6 +97,8 @@ struct Codex {
     thread: Option<Thread>,
     setting: Setting,
     model: Option<String>,
+    /// How requests are served, if that has prices of its own: faster, or when there is room.
+    tier: Option<&'static str>,
     /// The turn's id; in rollouts without any, the line of its prompt.
     turn: Option<String>,
     has_turn_ids: bool,
@@ -111,6 +119,48 @@ struct Codex {
     ends: VecDeque<End>,
     /// Whether its lines are those of the session that it was forked from.
     is_inherited: bool,
+    /// What is known of where they end.
+    copies: Copies,
+    /// The calls that the model made.
+    calls: LruCache<String, ()>,
+    /// The model's newest call of a script.
+    script: Option<String>,
+    /// The calls that scripts made, by their ids, and what they asked for.
+    nested: LruCache<String, Digest>,
+}
+
+/// Lines that a fork or a sub-agent has of the session that it was begun from, with the time stamps of that session or
+/// with new ones.
+#[derive(Debug, Default)]
+struct Copies {
+    /// Whether the thread's own first line was read.
+    has_begun: bool,
+    /// Whether a line may be one: no turn of its own was begun.
+    may_follow: bool,
+    /// The number of the first line that is none, if the rollout says it.
+    end: Option<u64>,
+    /// Whether a turn among them says when it was begun. Then only turns tell where they end.
+    has_turns: bool,
+    /// When the newest of them was written, or the thread's own first line.
+    written: Option<Timestamp>,
+}
+
+/// Copies are written one behind the other. What comes so many milliseconds later is no copy.
+const PAUSE: i64 = 2_000;
+
+impl Copies {
+    /// Whether a line was written with the others, or before the thread began.
+    fn has_line_at(&mut self, at: Option<Timestamp>) -> bool {
+        let (Some(at), Some(written)) = (at, self.written) else {
+            return true;
+        };
+        let since = at.to_utc() - written.to_utc();
+        let is_copy = since.num_milliseconds() <= PAUSE;
+        if is_copy {
+            self.written = Some(at.max(written));
+        }
+        is_copy
+    }
 }
 
 /// What a turn may do without asking.
@@ -151,7 +201,23 @@ struct Thread {
     id: String,
     /// The session that it is a sub-agent of.
     parent: Option<String>,
+    /// The thread that began it, if it is a sub-agent.
+    caller: Option<String>,
     begun: Option<Timestamp>,
+}
+
+impl Thread {
+    /// The sub-agent that it is, if another sub-agent of its session began it.
+    fn called(&self) -> Option<SubAgent> {
+        let session = self.parent.clone()?;
+        let caller = self.caller.clone().filter(|caller| *caller != session)?;
+        Some(SubAgent {
+            session: Some(session),
+            name: self.id.clone(),
+            call: None,
+            parent: Some(caller),
+        })
+    }
 }
 
 /// A message that the program showed.
@@ -165,7 +231,7 @@ struct Shown {
 /// How a call ended.
 struct End {
     call: String,
-    payload: Box<RawValue>,
+    end: CallEnd,
     entry: Box<Entry>,
 }
 
@@ -176,6 +242,7 @@ impl Default for Codex {
             thread: None,
             setting: Setting::default(),
             model: None,
+            tier: None,
             turn: None,
             has_turn_ids: false,
             context: None,
@@ -187,6 +254,10 @@ impl Default for Codex {
             shown: Vec::new(),
             ends: VecDeque::new(),
             is_inherited: false,
+            copies: Copies::default(),
+            calls: LruCache::new(LINES),
+            script: None,
+            nested: LruCache::new(LINES),
         }
     }
 }
@@ -205,14 +276,21 @@ impl Format for Codex {
         };
     }
 
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        let has = |name: &str| record.raw(name).is_some();
+        has("timestamp") && has("type") && has("payload")
+    }
+
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
         let line = Line::read(text)?;
         if line.kind == "(none)" {
             let (kind, text) = (line.kind, line.text);
             return Ok(vec![Read::Unknown { kind, text }]);
         }
+        let mut called = None;
         if self.thread.is_none() && line.kind == "session_meta" {
             self.thread = thread(&line);
+            called = self.thread.as_ref().and_then(Thread::called);
         }
         // The same bytes may be in two rollouts that were begun at once.
         let bytes = format!("{}\u{1f}{}", self.name(), line.text);
@@ -229,7 +307,8 @@ impl Format for Codex {
             let copy = Spoken::new(Speaker::Program, fields::PAYLOAD, Vec::new());
             return Ok(vec![Read::Entry(self.entry(line, name, copy))]);
         }
-        Ok(self.reads(line, name))
+        let called = called.map(Read::SubAgent).into_iter();
+        Ok(called.chain(self.reads(line, name)).collect())
     }
 
     fn end(&mut self) -> Vec<Read> {
@@ -257,12 +336,13 @@ fn thread(line: &Line) -> Option<Thread> {
         .text("session_id")
         .filter(|root| is_side && *root != id);
     let own = || meta.text("parent_thread_id").filter(|_| is_side);
-    let parent = root
-        .or_else(|| spawned.text("parent_thread_id"))
-        .or_else(own);
+    let caller = spawned.text("parent_thread_id").or_else(own);
+    let caller = caller.filter(|caller| *caller != id);
+    let parent = root.or_else(|| caller.clone());
     let begun = meta.text("timestamp");
     Some(Thread {
         parent: parent.filter(|parent| *parent != id),
+        caller,
         id,
         begun: begun
             .as_deref()
@@ -316,6 +396,7 @@ impl Codex {
         Box::new(Entry {
             text: line.text,
             table: spoken.table,
+            older_session: None,
             session,
             course,
             name,
@@ -327,12 +408,18 @@ impl Codex {
             model: self.model.clone().filter(|_| is_model),
             prompt: (!is_model && self.has_turn_ids).then(|| self.turn()),
             usage: None,
+            priced_as: None,
+            beside: Vec::new(),
             subtype: None,
-            origin: Origin::default(),
+            origin: Origin {
+                script: spoken.script,
+                ..Origin::default()
+            },
             details: spoken.details,
             items: spoken.items,
             dropped,
             decisions: spoken.decision.into_iter().collect(),
+            older_frame: spoken.older_frame,
             said,
         })
     }
@@ -344,7 +431,7 @@ impl Codex {
         self.follow_turn(&line, &members, &kind);
         let mut unknown = None;
         let spoken = match line.kind.as_str() {
-            "session_meta" => self.session(&payload, &members),
+            "session_meta" => self.session(&payload, &members, line.at),
             _ if self.is_inherited => return self.inherited(line, &members, &kind),
             "event_msg" => return self.event(line, &members, &kind, name),
             "turn_context" => self.context(&payload, &members),
@@ -369,7 +456,8 @@ impl Codex {
     /// A line of the session that this one was forked from: that has it.
     fn inherited(&mut self, line: Line, payload: &Members<'_>, kind: &str) -> Vec<Read> {
         if kind == "token_count" {
-            self.counted = totals(&payload.within("info"), "total_token_usage");
+            let totals = totals(&payload.within("info"), "total_token_usage");
+            self.counted = totals.or(self.counted);
         }
         let kind = format!("{} (of the session that it was forked from)", line.kind);
         let text = line.text;
@@ -388,7 +476,25 @@ impl Codex {
                 return self.shown(line, payload, kind, name);
             }
             _ if kind.ends_with("_end") && payload.text("call_id").is_some() => {
-                return self.ended(line, payload, kind, name);
+                let end = CallEnd {
+                    path: "payload",
+                    raw: line.payload.clone(),
+                };
+                let call = self.call(payload, &name);
+                let nested = self
+                    .script
+                    .as_ref()
+                    .and_then(|_| NestedCall::of(kind, &end));
+                return match nested {
+                    Some(nested) => self.did(line, name, (call, nested), end),
+                    None => self.ended(line, name, call, end),
+                };
+            }
+            "item_completed" => return self.completed(line, payload, name),
+            "thread_settings_applied" => {
+                // It has all settings: what it leaves out is as usual.
+                self.tier = tier(&payload.within("thread_settings"));
+                Spoken::whole(kind, &line.payload)
             }
             "context_compacted" => Spoken::new(Speaker::Program, fields::SAME, Vec::new()),
             "task_complete" | "turn_complete" | "turn_aborted" => {
@@ -438,39 +544,72 @@ impl Codex {
         reads
     }
 
-    /// Remembers the turn that a line begins.
+    /// Remembers the turn that a line begins, and whether the line is of the session that this one was forked from.
     fn follow_turn(&mut self, line: &Line, payload: &Members<'_>, kind: &str) {
         let begins = match line.kind.as_str() {
             "turn_context" => true,
             "event_msg" => matches!(kind, "task_started" | "turn_started"),
             _ => false,
         };
-        let Some(turn) = payload.text("turn_id").filter(|_| begins) else {
-            return;
-        };
-        let begun = self.thread.as_ref().and_then(|thread| thread.begun);
-        let is_older = time_of(&turn)
-            .zip(begun)
-            .is_some_and(|(turn, thread)| turn < thread);
-        self.is_inherited = self.is_inherited && is_older;
-        if !self.is_inherited {
+        let turn = payload.text("turn_id").filter(|_| begins);
+        self.follow_copies(line, turn.as_deref());
+        if let Some(turn) = turn.filter(|_| !self.is_inherited) {
             self.has_turn_ids = true;
             self.turn = Some(turn);
         }
     }
 
-    fn session(&mut self, payload: &RawValue, meta: &Members<'_>) -> Spoken {
+    /// Decides whether a line is a copy: by its number, by when its turn was begun, or by when it was written.
+    fn follow_copies(&mut self, line: &Line, turn: Option<&str>) {
+        if let (Some(end), Some(ordinal)) = (self.copies.end, line.ordinal) {
+            self.is_inherited = ordinal < end;
+            return;
+        }
+        if !self.copies.may_follow {
+            return;
+        }
+        let begun = self.thread.as_ref().and_then(|thread| thread.begun);
+        let Some(turn) = turn else {
+            let is_copy = self.copies.has_turns || self.copies.has_line_at(line.at);
+            self.is_inherited = self.is_inherited && is_copy;
+            return;
+        };
+        let times = time_of(turn).zip(begun);
+        self.is_inherited = times.is_some_and(|(turn, thread)| turn < thread);
+        self.copies.may_follow = self.is_inherited;
+        self.copies.has_turns = self.is_inherited;
+    }
+
+    fn session(&mut self, payload: &RawValue, meta: &Members<'_>, at: Option<Timestamp>) -> Spoken {
         let id = meta.text("id");
         if id.as_deref().is_some_and(|id| id != self.name()) {
             // What the session was forked from follows, until a turn of its own begins.
             self.is_inherited = true;
+            self.copies.may_follow = true;
             return line::session(payload);
+        }
+        let base = meta.within("history_base");
+        let origin = meta.text("forked_from_id");
+        let is_side = self.is_side();
+        // A thread that is resumed may say once more what it is.
+        if !self.copies.has_begun {
+            self.copies = Copies {
+                has_begun: true,
+                may_follow: is_side || origin.is_some(),
+                end: meta
+                    .count("subagent_history_start_ordinal")
+                    .or_else(|| base.count("end_ordinal_exclusive")),
+                has_turns: false,
+                written: at,
+            };
+            // A fork begins with copies, unless it names what they would be copies of. A sub-agent may have none.
+            self.is_inherited = origin.is_some() && !is_side && base.is_empty();
         }
         self.setting = Setting {
             cwd: meta.text("cwd"),
             git_branch: meta.within("git").text("branch"),
             version: meta.text("cli_version"),
-            continues: meta.text("forked_from_id"),
+            continues: origin.or_else(|| base.text("thread_id")),
         };
         line::session(payload)
     }
@@ -482,6 +621,9 @@ impl Codex {
         }
         if let Some(model) = context.text("model") {
             self.model = Some(model);
+        }
+        if context.raw("service_tier").is_some() {
+            self.tier = tier(context);
         }
         let own = without(payload, &["turn_id", "trace_id", "root_turn_id"]);
         let before = self.context.replace(own.get().to_owned());
@@ -516,12 +658,22 @@ impl Codex {
             "message" => line::message(payload, self.is_side()),
             "reasoning" => line::reasoning(payload),
             "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call"
-            | "tool_search_call" => line::call(kind, payload, self.call(payload, name)),
+            | "tool_search_call" => {
+                let id = self.call(payload, name);
+                self.calls.put(id.clone(), ());
+                if payload
+                    .text("name")
+                    .is_some_and(|tool| SCRIPTS.contains(&tool.as_str()))
+                {
+                    self.script = Some(id.clone());
+                }
+                line::call(kind, payload, id)
+            }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 let id = self.call(payload, name);
                 let end = self.ends.iter().position(|end| end.call == id);
                 let end = end.and_then(|at| self.ends.remove(at));
-                let mut spoken = line::result(payload, id.clone(), end.map(|end| end.payload));
+                let mut spoken = line::result(payload, id.clone(), end.map(|end| end.end));
                 spoken.decision = self.decision(&id, spoken.decision);
                 spoken
             }
@@ -590,16 +742,68 @@ impl Codex {
         reads
     }
 
-    /// How a call ended. Its result follows, or else it is kept as it is.
-    fn ended(&mut self, line: Line, members: &Members<'_>, kind: &str, name: String) -> Vec<Read> {
-        let call = self.call(members, &name);
-        let payload = line.payload.clone();
-        let entry = self.entry(line, name, Spoken::whole(kind, &payload));
-        self.ends.push_back(End {
-            call,
-            payload,
-            entry,
+    /// An item that was completed: how a call ended, a call of a script, or what has other lines, too.
+    fn completed(&mut self, line: Line, payload: &Members<'_>, name: String) -> Vec<Read> {
+        let item = payload.within("item");
+        let end = payload.raw("item").map(|raw| CallEnd {
+            path: ITEM,
+            raw: raw.to_owned(),
         });
+        let kind = item.text("type").unwrap_or_default();
+        let nested = end.as_ref().and_then(|end| NestedCall::of(&kind, end));
+        match (end, nested) {
+            (Some(end), Some(nested)) => {
+                let id = item.text("id");
+                let call = format!("{}/{}", self.name(), id.as_deref().unwrap_or(&name));
+                self.did(line, name, (call, nested), end)
+            }
+            _ => {
+                let whole = Spoken::whole("item_completed", &line.payload);
+                self.recorded(line, name, whole, None)
+            }
+        }
+    }
+
+    /// How a call of the model's ended, or a call that a script made.
+    fn did(
+        &mut self,
+        line: Line,
+        name: String,
+        (mut call, nested): (String, NestedCall),
+        end: CallEnd,
+    ) -> Vec<Read> {
+        if self.calls.contains(&call) {
+            return self.ended(line, name, call, end);
+        }
+        let input = nested.input.as_deref().map_or("", RawValue::get);
+        let asked = [self.turn().as_str(), nested.tool.as_str(), input].join("\u{1f}");
+        let asked = Digest::of(asked.as_bytes());
+        match self.nested.put(call.clone(), asked) {
+            None => {}
+            Some(before) if before == asked => {
+                // An item and an event may be of the same call.
+                let again = Spoken::new(Speaker::Program, fields::SAME, Vec::new());
+                return self.recorded(line, name, again, None);
+            }
+            // Ids may begin again.
+            Some(_) => call = format!("{call}/{name}"),
+        }
+        let refused = nested
+            .is_declined
+            .then(|| CallDecision::new(&call, ToolVerdict::Deny, ToolDecider::Person));
+        let mut spoken = nested.spoken(&call, end);
+        spoken.decision = self.decision(&call, refused);
+        spoken.script.clone_from(&self.script);
+        self.recorded(line, name, spoken, None)
+    }
+
+    /// How a call ended. Its result follows, or else it is kept as it is.
+    fn ended(&mut self, line: Line, name: String, call: String, end: CallEnd) -> Vec<Read> {
+        let payload = line.payload.clone();
+        let kind = Members::of(Some(&payload)).text("type");
+        let whole = Spoken::whole(kind.as_deref().unwrap_or("(none)"), &payload);
+        let entry = self.entry(line, name, whole);
+        self.ends.push_back(End { call, end, entry });
         let oldest = (self.ends.len() > HELD).then(|| self.ends.pop_front());
         let oldest = oldest.flatten().map(|end| Read::Entry(end.entry));
         oldest.into_iter().collect()
@@ -637,6 +841,8 @@ impl Codex {
                 *sum = sum.saturating_add(more);
             }
             let [uncached, cached, written, output, reasoning] = *turn;
+            let named = self.tier.zip(self.model.as_deref());
+            entry.priced_as = named.map(|(tier, model)| format!("{model}-{tier}"));
             let sums = [uncached, cached, written, output].map(Some);
             let usage = Usage::of(sums).with_reasoning(Some(reasoning));
             let has = info.within("total_token_usage");
@@ -648,6 +854,15 @@ impl Codex {
             });
         }
         vec![Read::Entry(entry)]
+    }
+}
+
+/// How requests are served by these settings, if that has prices of its own.
+fn tier(settings: &Members<'_>) -> Option<&'static str> {
+    match settings.text("service_tier")?.as_str() {
+        "fast" | "priority" => Some("fast"),
+        "flex" => Some("flex"),
+        _ => None,
     }
 }
 

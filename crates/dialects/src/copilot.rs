@@ -5,15 +5,18 @@
 //!
 //! Messages say how many tokens the model wrote. What it read is said by `assistant.usage`, which most versions do
 //! not keep, or else by the end of the session, for all of it: what no message has is counted there. Cached
-//! tokens are part of the input tokens, and reasoning is part of the output.
+//! tokens are part of the input tokens, and reasoning is part of the output. The same events have the cost in AI credits;
+//! the cost of a killed session is that of its newest checkpoint.
 
+mod credits;
 mod fields;
 mod line;
 mod tools;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
+use annals_domain::Timestamp;
 use annals_event_log::{Digest, IdSecret};
 use lru::LruCache;
 use serde_json::value::RawValue;
@@ -26,6 +29,7 @@ use crate::import::redacted::RedactedText;
 use crate::transcript::item::{
     COUNTS, Course, Dropped, Entry, Origin, Read, Said, Setting, Speaker, Usage,
 };
+use credits::{Ledger, parts};
 use line::{Event, Spoken};
 use tools::AGENT;
 
@@ -80,7 +84,7 @@ const REPEATING: [&str; 10] = [
 ];
 
 /// Types of events that are kept as they are.
-const KEPT: [&str; 31] = [
+const KEPT: [&str; 32] = [
     "abort",
     "elicitation.completed",
     "elicitation.requested",
@@ -103,6 +107,7 @@ const KEPT: [&str; 31] = [
     "session.task_complete",
     "session.title_changed",
     "session.truncation",
+    "session.usage_checkpoint",
     "session.usage_info",
     "session.workspace_file_changed",
     "skill.invoked",
@@ -131,8 +136,21 @@ struct Copilot {
     agents: HashMap<String, String>,
     /// The newest message of each chain.
     newest: HashMap<String, Message>,
-    /// The tokens that were counted of each model since the program was started.
-    counted: BTreeMap<String, [u64; 4]>,
+    /// The tokens and credits that were counted.
+    ledger: Ledger,
+    /// The newest checkpoint since the end of the session.
+    checkpoint: Option<Checkpoint>,
+    /// No session continues.
+    is_ended: bool,
+}
+
+/// A checkpoint of the credits.
+#[derive(Debug)]
+struct Checkpoint {
+    name: String,
+    parent: Option<String>,
+    at: Option<Timestamp>,
+    nano: u64,
 }
 
 /// A message whose tokens may still be said.
@@ -155,14 +173,29 @@ impl Default for Copilot {
             thoughts: LruCache::new(REMEMBERED),
             agents: HashMap::new(),
             newest: HashMap::new(),
-            counted: BTreeMap::new(),
+            ledger: Ledger::default(),
+            checkpoint: None,
+            is_ended: false,
         }
     }
 }
 
 impl Format for Copilot {
+    fn ended(&mut self) {
+        self.is_ended = true;
+    }
+
     fn begin(&mut self, _: &str) {
-        *self = Copilot::default();
+        *self = Copilot {
+            is_ended: self.is_ended,
+            ..Copilot::default()
+        };
+    }
+
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        ["type", "data", "id", "timestamp"]
+            .iter()
+            .all(|name| record.raw(name).is_some())
     }
 
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
@@ -187,6 +220,14 @@ impl Format for Copilot {
             return Ok(vec![Read::Skipped { kind, text }]);
         }
         Ok(self.reads(event, &kind, &raw, &data, name))
+    }
+
+    fn end(&mut self) -> Vec<Read> {
+        // The end of a session that continues has the same credits.
+        match self.is_ended {
+            true => self.killed().into_iter().collect(),
+            false => Vec::new(),
+        }
     }
 }
 
@@ -231,6 +272,7 @@ impl Copilot {
         let said = Said::of(&[Some(kind), Some(event.data.get())], None);
         Box::new(Entry {
             table: spoken.table,
+            older_session: None,
             session: self.session.clone(),
             course: side.map_or(Course::Main, Course::Side),
             name,
@@ -241,12 +283,15 @@ impl Copilot {
             model,
             prompt: None,
             usage: None,
+            priced_as: None,
+            beside: Vec::new(),
             subtype: spoken.subtype,
             origin: Origin::default(),
             details: spoken.details,
             items: spoken.items,
             dropped: Dropped::Nothing,
             decisions: Vec::new(),
+            older_frame: None,
             said,
             parent: event.parent,
             text: event.text,
@@ -281,9 +326,11 @@ impl Copilot {
             | "system.notification" => line::said(data).unwrap_or_else(|| Spoken::whole(kind, raw)),
             "subagent.started" => self.sub_agent(&event, raw, data),
             _ => {
-                self.follow(kind, data);
-                if kind == "session.shutdown" {
-                    more = self.rest(&event, data, &name);
+                more = self.follow(kind, data);
+                match kind {
+                    "session.shutdown" => more = self.rest(&event, data, &name),
+                    "session.usage_checkpoint" => self.reach(&event, data, &name),
+                    _ => {}
                 }
                 if !KEPT.contains(&kind) {
                     // It is kept, and its kind is named.
@@ -300,11 +347,13 @@ impl Copilot {
         reads
     }
 
-    /// Remembers the session's version, folder and branch, and its model.
-    fn follow(&mut self, kind: &str, data: &Members<'_>) {
+    /// Updates the session's version, folder, branch and model. Returns the cost of a start of the program that was killed.
+    fn follow(&mut self, kind: &str, data: &Members<'_>) -> Vec<Read> {
+        let mut killed = None;
         match kind {
             "session.start" | "session.resume" => {
-                self.counted.clear();
+                killed = self.killed();
+                self.ledger.restart();
                 let version = data.text("copilotVersion").or(self.setting.version.take());
                 self.setting.version = version;
                 self.move_to(&data.within("context"));
@@ -314,6 +363,7 @@ impl Copilot {
             "session.model_change" => self.model = data.text("newModel").or(self.model.take()),
             _ => {}
         }
+        killed.into_iter().collect()
     }
 
     fn move_to(&mut self, place: &Members<'_>) {
@@ -388,7 +438,8 @@ impl Copilot {
                 fields: [0, 0, 0, 1, 0, 0, 0],
                 ..Usage::of([Some(0), Some(0), Some(0), Some(output)])
             });
-            self.count(entry.model.as_deref(), [0, 0, 0, output]);
+            let model = entry.model.as_deref();
+            self.ledger.count(model, [0, 0, 0, output], 0);
         }
         if is_new {
             let message = Message {
@@ -410,6 +461,7 @@ impl Copilot {
         let has = fields::TOKENS.map(|path| path.trim_start_matches("data."));
         let [input, read, write, output, reasoning, ..] = has.map(|name| data.count(name));
         let tokens = parts([input, read, write, output]);
+        let nano = credits::nano(&data.within("copilotUsage"));
         let request = data.text("providerCallId");
         let newest = self.newest.entry(chain).or_default();
         let is_other = newest.request.is_some() && request.is_some() && newest.request != request;
@@ -431,116 +483,81 @@ impl Copilot {
                 };
             }
         }
+        let mut fields = has.map(|name| u64::from(data.raw(name).is_some()));
+        let [.., cost] = &mut fields;
+        *cost = u64::from(nano.is_some());
+        let nano = nano.unwrap_or_default();
+        let usage = Usage::of(tokens.map(Some)).with_reasoning(reasoning);
         entry.usage = Some(Usage {
-            fields: has.map(|name| u64::from(data.raw(name).is_some())),
-            ..Usage::of(tokens.map(Some)).with_reasoning(reasoning)
+            fields,
+            ..usage.with_cost(credits::usd(nano))
         });
-        self.count(entry.model.as_deref(), added);
+        self.ledger.count(entry.model.as_deref(), added, nano);
         vec![Read::Entry(entry)]
     }
 
-    fn count(&mut self, model: Option<&str>, tokens: [u64; 4]) {
-        let sums = self
-            .counted
-            .entry(model.unwrap_or_default().to_owned())
-            .or_default();
-        add(sums, tokens);
-    }
-
-    /// The tokens of the session that no message has, by its end: of each model, a message of their own.
+    /// Counts the end of the session. Returns its uncounted tokens and credits, a message for each model.
     fn rest(&mut self, event: &Event, data: &Members<'_>, name: &str) -> Vec<Read> {
-        let metrics: BTreeMap<String, Box<RawValue>> = data.get("modelMetrics").unwrap_or_default();
-        let mut counted = std::mem::take(&mut self.counted);
+        self.checkpoint = None;
+        let rest = self.ledger.end(data);
+        let said = Said::of(&[Some("modelMetrics"), Some(event.data.get())], None);
         let mut reads = Vec::new();
-        // What is not known to be of a model is of any.
-        let mut others = [0; 4];
-        counted.retain(|model, tokens| {
-            let is_named = metrics.contains_key(model);
-            if !is_named {
-                add(&mut others, *tokens);
-            }
-            is_named
-        });
-        for (model, metric) in &metrics {
-            let usage = Members::of(Some(metric)).within("usage");
-            let names = [
-                "inputTokens",
-                "cacheReadTokens",
-                "cacheWriteTokens",
-                "outputTokens",
-            ];
-            let mut tokens = parts(names.map(|name| usage.count(name)));
-            take(&mut tokens, &mut counted.remove(model).unwrap_or_default());
-            take(&mut tokens, &mut others);
-            if tokens == [0; 4] {
-                continue;
-            }
-            let said = Said::of(&[Some("modelMetrics"), Some(metric.get())], None);
-            reads.push(Read::Entry(Box::new(Entry {
-                // The event's own entry has its fields.
-                text: String::new(),
-                table: fields::DATA,
-                session: self.session.clone(),
-                course: Course::Main,
-                name: format!("{name}/{model}"),
-                parent: event.parent.clone(),
-                at: event.at,
-                setting: Some(self.setting.clone()),
-                speaker: Speaker::Model,
-                message: None,
-                model: Some(model.clone()),
-                prompt: None,
-                usage: Some(Usage {
-                    fields: [0; COUNTS],
-                    ..Usage::of(tokens.map(Some))
-                }),
-                subtype: None,
-                origin: Origin::default(),
-                details: None,
-                items: Vec::new(),
-                dropped: Dropped::Nothing,
-                decisions: Vec::new(),
-                said,
-            })));
+        for (model, [input, read, written, output, nano]) in rest.models {
+            let tokens = [input, read, written, output].map(Some);
+            let usage = Usage::of(tokens).with_cost(credits::usd(nano));
+            let place = (format!("{name}/{model}"), event.parent.clone(), event.at);
+            reads.push(self.used(place, Some(model), usage, said));
+        }
+        if rest.nano > 0 {
+            let usage = Usage::default().with_cost(credits::usd(rest.nano));
+            let place = (format!("{name}/credits"), event.parent.clone(), event.at);
+            reads.push(self.used(place, self.model.clone(), usage, said));
         }
         reads
     }
-}
 
-/// Input, cache reads, cache writes and output as uncached input and the others. Where the input is less than
-/// what was cached, it does not include what was cached.
-fn parts(counts: [Option<u64>; 4]) -> [u64; 4] {
-    let [input, read, written, output] = counts.map(Option::unwrap_or_default);
-    let cached = read.saturating_add(written);
-    let uncached = input.checked_sub(cached).unwrap_or(input);
-    [uncached, read, written, output]
-}
-
-fn add(sums: &mut [u64; 4], tokens: [u64; 4]) {
-    for (sum, more) in sums.iter_mut().zip(tokens) {
-        *sum = sum.saturating_add(more);
+    /// Stores a checkpoint, which counts if the session is killed.
+    fn reach(&mut self, event: &Event, data: &Members<'_>, name: &str) {
+        let checkpoint = credits::nano(data).map(|nano| Checkpoint {
+            name: name.to_owned(),
+            parent: event.parent.clone(),
+            at: event.at,
+            nano,
+        });
+        self.checkpoint = checkpoint.or(self.checkpoint.take());
     }
-}
 
-/// Takes from tokens what was counted of them.
-fn take(tokens: &mut [u64; 4], counted: &mut [u64; 4]) {
-    for (tokens, counted) in tokens.iter_mut().zip(counted) {
-        let taken = (*tokens).min(*counted);
-        *tokens -= taken;
-        *counted -= taken;
+    /// Counts the newest checkpoint of a killed session. Returns its cost.
+    fn killed(&mut self) -> Option<Read> {
+        let checkpoint = self.checkpoint.take()?;
+        let nano = self.ledger.checkpoint(checkpoint.nano);
+        let usage = Usage::default().with_cost(credits::usd(nano));
+        let said = Said::of(&[Some("checkpoint"), Some(&checkpoint.name)], None);
+        let name = format!("{}/credits", checkpoint.name);
+        let place = (name, checkpoint.parent, checkpoint.at);
+        (nano > 0).then(|| self.used(place, self.model.clone(), usage, said))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cached_tokens_are_a_part_of_the_input() {
-        let of = |input, read, written, output| parts([input, read, written, output].map(Some));
-        assert_eq!(of(100, 60, 10, 5), [30, 60, 10, 5]);
-        assert_eq!(of(10, 60, 0, 5), [10, 60, 0, 5]);
-        assert_eq!(of(1, u64::MAX, u64::MAX, 0), [1, u64::MAX, u64::MAX, 0]);
-        assert_eq!(parts([None; 4]), [0; 4]);
+    /// Returns usage as a message of its own, by its name, its parent line and its time.
+    fn used(
+        &self,
+        (name, parent, at): (String, Option<String>, Option<Timestamp>),
+        model: Option<String>,
+        usage: Usage,
+        said: Said,
+    ) -> Read {
+        Read::Entry(Box::new(Entry {
+            // The event's own entry has its fields.
+            session: self.session.clone(),
+            parent,
+            at,
+            setting: Some(self.setting.clone()),
+            model,
+            usage: Some(Usage {
+                fields: [0; COUNTS],
+                ..usage
+            }),
+            ..Entry::new(String::new(), fields::DATA, name, Speaker::Model, said)
+        }))
     }
 }

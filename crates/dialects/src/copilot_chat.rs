@@ -41,18 +41,23 @@ static TABLES: Tables = Tables {
             name: "spans",
             columns: &fields::COLUMNS,
             keys: &["parent_span_id", "span_id", "start_time_ms"],
+            is_missed: |_| true,
         },
         TableOf {
             name: "span_attributes",
             columns: &["span_id", "key", "value"],
             keys: &["key", "span_id"],
+            is_missed: |_| true,
         },
         TableOf {
             name: "span_events",
             columns: &["span_id", "name", "timestamp_ms", "attributes"],
             keys: &["timestamp_ms", "span_id"],
+            is_missed: |_| true,
         },
     ],
+    beside: &[],
+    marks: &[&["span_id", "trace_id"]],
     // Spans in the order in which they began, and each behind its parent, also where its clock says otherwise; each
     // with its attributes and events behind it. A line that leads up from a span ends after 32 of them.
     order: "LEFT JOIN (\

@@ -14,6 +14,7 @@ use annals_event_log::IdSecret;
 
 use crate::import::bad_line::BadLine;
 use crate::import::format::{Format, Head, Kind};
+use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
 use crate::transcript::item::Read;
 use line::Transcript;
@@ -64,6 +65,10 @@ impl Format for Cursor {
             [.., session, inner] if inner == SUB_AGENTS => Transcript::of_sub_agent(session, stem),
             _ => Transcript::of(stem),
         };
+    }
+
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        record.raw("role").is_some() && record.within("message").raw("content").is_some()
     }
 
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {

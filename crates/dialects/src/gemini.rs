@@ -9,10 +9,12 @@ mod line;
 mod tools;
 
 use annals_event_log::IdSecret;
+use lru::LruCache;
 
 use crate::import::bad_line::BadLine;
 use crate::import::document::Document;
 use crate::import::format::{Format, Head, Kind, Numbered};
+use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
 use crate::transcript::item::Read;
 use line::Session;
@@ -75,18 +77,61 @@ fn is_document(head: &Head<'_>) -> bool {
     text.starts_with('{') && has_all
 }
 
-#[derive(Default)]
+/// The folder of sessions. That of a session's sub-agents lies in it.
+const CHATS: &str = "chats";
+
 struct Gemini {
     session: Session,
+    /// The session, or the sub-agent, in whose folder the file lies.
+    folder: Option<String>,
+    /// The sub-agents that were read, and their sessions.
+    sub_agents: LruCache<String, String>,
+}
+
+impl Default for Gemini {
+    fn default() -> Gemini {
+        Gemini {
+            session: Session::default(),
+            folder: None,
+            sub_agents: LruCache::new(line::REMEMBERED),
+        }
+    }
+}
+
+impl Gemini {
+    /// Remembers the session of a sub-agent, for those that it calls.
+    fn remember(&mut self) {
+        if let Some((name, session)) = self.session.sub_agent() {
+            self.sub_agents.put(name.to_owned(), session.to_owned());
+        }
+    }
 }
 
 impl Format for Gemini {
+    fn within(&mut self, folders: &[String]) {
+        self.folder = match folders {
+            [.., chats, session] if chats == CHATS => Some(session.clone()),
+            _ => None,
+        };
+    }
+
     fn begin(&mut self, _: &str) {
-        self.session = Session::default();
+        self.remember();
+        let folder = self.folder.clone();
+        let session = folder.as_ref().and_then(|it| self.sub_agents.get(it));
+        self.session = Session::in_folder(folder.clone(), session.cloned());
     }
 
     fn is_document(&self, head: &Head<'_>) -> bool {
         is_document(head)
+    }
+
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        let has = |name: &str| record.raw(name).is_some();
+        has("$set")
+            || has("$rewindTo")
+            || (has("sessionId") && has("projectHash"))
+            || (has("id") && has("type") && has("timestamp"))
     }
 
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {

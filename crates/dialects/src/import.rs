@@ -2,6 +2,8 @@
 
 pub(crate) mod bad_line;
 pub(crate) mod bounds;
+mod companions;
+pub(crate) mod compressed;
 pub(crate) mod counting;
 pub(crate) mod database;
 pub(crate) mod document;
@@ -16,8 +18,10 @@ pub(crate) mod members;
 mod options;
 pub(crate) mod outline;
 pub(crate) mod raw;
+pub(crate) mod read_line;
 pub(crate) mod redacted;
 pub(crate) mod source;
+pub(crate) mod splices;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +36,9 @@ use crate::report::{ImportReport, Progress};
 use crate::transcript::importer::Importer;
 pub use error::ImportError;
 use format::Kind;
-pub use groups::{GroupedRecording, RecordingGroup, recording_groups};
+pub use groups::{
+    FoundRecordings, GroupedRecording, RecordingGroup, recording_groups, recordings_in,
+};
 pub use growing::GrowingRecordings;
 pub use options::ImportOptions;
 pub use redacted::{JsonFields, NotUtf8, RedactedFields, RedactedText};
@@ -69,7 +75,9 @@ pub async fn recordings(
     };
     let mut reports = Vec::new();
     for (kind, found) in all {
-        reports.push(import(annals, path, kind, found, options, progress).await?);
+        // Boxed, because the compiler bounds how deep futures lie in each other.
+        let import = Box::pin(import(annals, path, kind, found, options, progress));
+        reports.push(import.await?);
     }
     Ok(reports)
 }
@@ -100,6 +108,14 @@ pub fn agents() -> impl Iterator<Item = (&'static str, &'static str)> {
     formats::FORMATS
         .into_iter()
         .map(|kind| (kind.agent.key, kind.title))
+}
+
+/// How the names of an agent's recordings end, without the dot.
+///
+/// # Errors
+/// [`ImportError::UnknownAgent`].
+pub fn endings(agent: &str) -> Result<&'static [&'static str], ImportError> {
+    Ok(formats::named(agent)?.endings)
 }
 
 /// Recordings in the order in which an import of all of them reads them: the one that begins first before the others.

@@ -56,7 +56,13 @@ fn recognizes(head: &Head<'_>) -> bool {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .take(50);
-    is_event(&first) || (!first.is_list && lines.any(|line| is_event(&Outline::of(line))))
+    is_event(&first)
+        || (!first.is_list && lines.any(|line| is_event(&Outline::of(line))))
+        || head.objects().take(50).any(|object| {
+            // Damaged lines have whole events, too.
+            let object = serde_json::to_string(&object).unwrap_or_default();
+            is_event(&Outline::of(&object))
+        })
 }
 
 #[derive(Default)]
@@ -85,6 +91,12 @@ impl Format for OpenHands {
     fn is_document(&self, head: &Head<'_>) -> bool {
         let is_json = head.name.to_ascii_lowercase().ends_with(".json");
         is_json || head.text.trim_start().starts_with('[')
+    }
+
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        ["id", "timestamp", "source"]
+            .iter()
+            .all(|name| record.raw(name).is_some())
     }
 
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {

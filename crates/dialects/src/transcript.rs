@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod apply_patch;
 mod batch;
+mod callers;
 mod calls;
 mod claim;
 pub(crate) mod commands;
@@ -16,6 +17,7 @@ pub(crate) mod ids;
 pub(crate) mod importer;
 pub(crate) mod item;
 mod keep;
+mod late;
 pub(crate) mod live;
 mod place;
 mod record;

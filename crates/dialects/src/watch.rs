@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::RecursiveMode;
 
 use crate::changes::Changes;
+use crate::import::{compressed, database};
 
 /// For how long a recording stays as it is before it is ready.
 const QUIET: Duration = Duration::from_millis(300);
@@ -30,11 +31,13 @@ const DEPTH: usize = 8;
 /// So many recordings are followed.
 const FOLLOWED: usize = 100_000;
 
-/// What tells two states of a file apart.
+/// What tells two states of a recording apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
     modified: Option<SystemTime>,
+    /// The same of its write-ahead log, if it is a database.
+    log: (u64, Option<SystemTime>),
 }
 
 /// A recording that was seen.
@@ -61,22 +64,23 @@ pub struct ReadyRecordings {
 #[derive(Debug)]
 pub struct RecordingWatch {
     root: PathBuf,
-    ending: &'static str,
+    endings: &'static [&'static str],
     seen: HashMap<PathBuf, Seen>,
     /// None where the system cannot say what changes, and the folder is looked through only.
     changes: Option<Changes>,
 }
 
 impl RecordingWatch {
-    /// Begins to watch a folder for files with an ending, as `jsonl`.
+    /// Begins to watch a folder for files with one of these endings ([`crate::import::endings`]), compressed ones
+    /// (`*.jsonl.zst`) among them. A database changes with its write-ahead log.
     ///
     /// # Errors
     /// Those of the operating system, if the folder cannot be read.
-    pub fn start(root: &Path, ending: &'static str) -> io::Result<RecordingWatch> {
+    pub fn start(root: &Path, endings: &'static [&'static str]) -> io::Result<RecordingWatch> {
         fs::read_dir(root)?;
         Ok(RecordingWatch {
             root: root.to_owned(),
-            ending,
+            endings,
             seen: HashMap::new(),
             changes: Changes::of([root], RecursiveMode::Recursive).ok(),
         })
@@ -103,7 +107,7 @@ impl RecordingWatch {
     pub fn ready(&mut self, now: Instant) -> io::Result<ReadyRecordings> {
         let mut found = Vec::new();
         fs::read_dir(&self.root)?;
-        files(&self.root, self.ending, DEPTH, &mut found);
+        files(&self.root, self.endings, DEPTH, &mut found);
         let mut before = std::mem::take(&mut self.seen);
         let mut ready = ReadyRecordings {
             paths: Vec::new(),
@@ -142,7 +146,7 @@ impl RecordingWatch {
     /// Takes all recordings that are there now as given: each is ready once it has changed.
     pub fn skip_present(&mut self) {
         let mut found = Vec::new();
-        files(&self.root, self.ending, DEPTH, &mut found);
+        files(&self.root, self.endings, DEPTH, &mut found);
         let now = Instant::now();
         for (path, stamp) in found {
             let seen = Seen {
@@ -163,8 +167,15 @@ impl RecordingWatch {
     }
 }
 
-/// The files with an ending, links not among them. What cannot be read is passed over until it can.
-fn files(folder: &Path, ending: &str, depth: usize, found: &mut Vec<(PathBuf, Stamp)>) {
+/// Returns `true` if a file's name has one of these endings, with or without that of compressed files.
+fn has_ending(name: &OsStr, endings: &[&str]) -> bool {
+    let name = name.to_string_lossy();
+    let extension = Path::new(compressed::plain_name(&name)).extension();
+    extension.is_some_and(|extension| endings.iter().any(|ending| extension == *ending))
+}
+
+/// The files with one of these endings, links not among them. What cannot be read is passed over until it can.
+fn files(folder: &Path, endings: &[&str], depth: usize, found: &mut Vec<(PathBuf, Stamp)>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -177,14 +188,16 @@ fn files(folder: &Path, ending: &str, depth: usize, found: &mut Vec<(PathBuf, St
         }
         let path = entry.path();
         if kind.is_dir() && depth > 0 {
-            files(&path, ending, depth - 1, found);
+            files(&path, endings, depth - 1, found);
         } else if kind.is_file()
-            && path.extension() == Some(OsStr::new(ending))
+            && has_ending(&entry.file_name(), endings)
             && let Ok(about) = entry.metadata()
         {
+            let log = database::log_path(&path).and_then(|log| fs::metadata(log).ok());
             let stamp = Stamp {
                 bytes: about.len(),
                 modified: about.modified().ok(),
+                log: log.map_or((0, None), |log| (log.len(), log.modified().ok())),
             };
             found.push((path, stamp));
         }
@@ -204,7 +217,8 @@ mod tests {
         let path = folder.path().join("project/s.jsonl");
         fs::write(&path, "1").unwrap();
         fs::write(folder.path().join("other.txt"), "1").unwrap();
-        let mut watch = RecordingWatch::start(folder.path(), "jsonl").unwrap();
+        fs::write(folder.path().join("other.zst"), "1").unwrap();
+        let mut watch = RecordingWatch::start(folder.path(), &["jsonl"]).unwrap();
         let begun = Instant::now();
         let given = |watch: &mut RecordingWatch, ms: u64| {
             let ready = watch.ready(begun + Duration::from_millis(ms)).unwrap();
@@ -223,5 +237,29 @@ mod tests {
         assert_eq!(given(&mut watch, 6_000), 1);
         watch.forget(&path);
         assert_eq!(given(&mut watch, 6_500), 1);
+        // A program compresses what is old.
+        fs::rename(&path, folder.path().join("project/s.jsonl.zst")).unwrap();
+        assert_eq!(given(&mut watch, 7_000), 0);
+        assert_eq!(given(&mut watch, 7_300), 1);
+    }
+
+    #[test]
+    fn a_database_is_given_when_its_write_ahead_log_grows() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("opencode.db", "pages");
+        write("other.jsonl", "{}");
+        let mut watch = RecordingWatch::start(folder.path(), &["db"]).unwrap();
+        watch.skip_present();
+        let begun = Instant::now();
+        let mut given = |ms: u64| {
+            let ready = watch.ready(begun + Duration::from_millis(ms)).unwrap();
+            ready.paths
+        };
+        assert_eq!(given(0), Vec::<PathBuf>::new());
+        write("opencode.db-wal", "frames");
+        assert_eq!(given(1_000), Vec::<PathBuf>::new());
+        assert_eq!(given(1_300), [folder.path().join("opencode.db")]);
+        assert_eq!(given(2_000), Vec::<PathBuf>::new());
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn done_by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refus
         return Ok(());
     }
     let reason = format!(
-        "{what} by a person (an actor of the kind human), not by {} {:?}; `annals inbox` lists \
+        "{what} by a person (an actor of the kind human), not by {} {:?}; `annals intent inbox` lists \
          what waits for one",
         actor.kind, actor.id
     );

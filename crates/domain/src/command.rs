@@ -15,13 +15,13 @@ use crate::{
 #[non_exhaustive]
 pub enum CommandError {
     /// No command has this name.
-    #[error("there is no command {name:?}{}; `annals commands --list` names them all", did_you_mean(.name))]
+    #[error("there is no command {name:?}{}; `annals service commands --list` names them all", did_you_mean(.name))]
     UnknownName {
         /// The name that was read.
         name: String,
     },
     /// A field is missing, unknown or of the wrong type.
-    #[error("{name}: {}{source}; `annals commands {name}` shows its fields", at(.path))]
+    #[error("{name}: {}{source}; `annals service commands {name}` shows its fields", at(.path))]
     Fields {
         /// The command's name.
         name: &'static str,

@@ -79,7 +79,7 @@ mod world;
 pub use actor::{ActorKind, ActorRef, StoredActor};
 pub use adopted::{
     AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import, check_work_on,
-    refused_work,
+    names_a_person, refused_work,
 };
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};

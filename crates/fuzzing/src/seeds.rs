@@ -296,6 +296,7 @@ pub(crate) fn codex() -> Vec<Vec<u8>> {
     ];
     let mut seeds = texts_of(&lines);
     seeds.push(lines.join("\n").into_bytes());
+    seeds.push(include_bytes!("../seeds/rollout.jsonl.zst").to_vec());
     seeds
 }
 
@@ -346,7 +347,10 @@ pub(crate) fn cursor() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn opencode() -> Vec<Vec<u8>> {
-    vec![include_bytes!("../seeds/opencode.db").to_vec()]
+    vec![
+        include_bytes!("../seeds/opencode.db").to_vec(),
+        include_bytes!("../seeds/opencode_2.db").to_vec(),
+    ]
 }
 
 pub(crate) fn atif() -> Vec<Vec<u8>> {

@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 use annals::domain::Timestamp;
 use annals::domain::settings::{Budget, BudgetPeriod};
 use annals::event_log::{Classification, Classified, ErrorClass};
-use annals::projections::{CostAxis, CostReport, CostZone};
+use annals::projections::{CostAxis, CostReport, CostZone, REMOVED_PROJECT};
 use annals::{Annals, CostError, CostQuery, LoadError};
-use chrono::{Datelike as _, Days, NaiveDate, TimeDelta};
+use chrono::{Days, NaiveDate, TimeDelta};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -158,7 +158,8 @@ impl Ledger {
         let position = annals.position().0;
         let budgets = annals.inbox().settings().await?.budgets;
         let today = CostZone::Local.day_at(now);
-        let since = first_day(BudgetPeriod::Month, today).min(first_day(BudgetPeriod::Week, today));
+        let month = BudgetPeriod::Month.first_day(today);
+        let since = month.min(BudgetPeriod::Week.first_day(today));
         let axes = [
             CostAxis::Day,
             CostAxis::Agent,
@@ -221,7 +222,7 @@ impl Ledger {
 
     /// The cost of a budget's projects in its period up to today; of a budget of all projects, of all.
     pub fn used(&self, budget: &Budget, today: NaiveDate) -> LedgerCost {
-        let first = first_day(budget.period, today);
+        let first = budget.period.first_day(today);
         let counts = |cost: &&DayCost| {
             cost.day >= first
                 && match &cost.project {
@@ -235,6 +236,16 @@ impl Ledger {
             .filter(counts)
             .for_each(|it| used.add(it.cost));
         used
+    }
+
+    /// Returns `true` if the use of a budget is not known since a project was removed from the log: its own, or that of a cost
+    /// in its period.
+    pub fn is_hidden(&self, budget: &Budget, today: NaiveDate) -> bool {
+        let first = budget.period.first_day(today);
+        let is_hidden =
+            |cost: &DayCost| cost.day >= first && cost.project.as_deref().is_some_and(is_removed);
+        budget.is_of_removed_project()
+            || budget.project.is_some() && self.days.iter().any(is_hidden)
     }
 
     /// The cost of all projects on a day.
@@ -262,16 +273,6 @@ impl Ledger {
         }
         (cost, project)
     }
-}
-
-/// The first day of a period that a day is in.
-pub fn first_day(period: BudgetPeriod, day: NaiveDate) -> NaiveDate {
-    let before = match period {
-        BudgetPeriod::Day => 0,
-        BudgetPeriod::Week => u64::from(day.weekday().num_days_from_monday()),
-        BudgetPeriod::Month => u64::from(day.day0()),
-    };
-    day.checked_sub_days(Days::new(before)).unwrap_or(day)
 }
 
 fn by_day(report: &CostReport, today: NaiveDate) -> (Vec<DayCost>, Vec<SessionDayCost>) {
@@ -309,6 +310,11 @@ fn by_day(report: &CostReport, today: NaiveDate) -> (Vec<DayCost>, Vec<SessionDa
         .into_iter()
         .map(|((day, project), cost)| DayCost { day, project, cost });
     (days.collect(), sessions)
+}
+
+/// Returns `true` for the mark of a project whose path was removed.
+fn is_removed(project: &str) -> bool {
+    project == REMOVED_PROJECT
 }
 
 fn fitting(sum: u128) -> u64 {

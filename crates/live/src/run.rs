@@ -257,7 +257,8 @@ async fn delivered(log: &str, input: impl Read, until: Instant) -> Result<(), No
     let hook = from_kept(&text, &secrets).ok_or(NotDelivered::NoEvent)?;
     let spool = Spool::of(log)?;
     let annals = OpenOptions::new().open(log)?;
-    let recorded = record(&annals, &secrets, (&hook, &spool), until).await;
+    // Boxed, because the compiler bounds how deep futures lie in each other.
+    let recorded = Box::pin(record(&annals, &secrets, (&hook, &spool), until)).await;
     annals.close().await;
     recorded
 }

@@ -62,6 +62,7 @@ use self::load::Source;
 use self::overlay_view::OverlayView;
 use self::state::State;
 use self::step::Step;
+use crate::projection::Lag;
 
 pub use self::error::CatalogueError;
 pub use self::facet::IntentFilter;
@@ -168,6 +169,18 @@ impl Catalogue {
         let folded = self.state().folded().unwrap_or(Position::START);
         let target = end.0.min(folded.0.saturating_add(2 * KEEP_UP_FROM));
         self.fold_to(log, Position(target)).await.map(|_| ())
+    }
+
+    /// How far the stored rows are behind the log.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn lag(&self, log: &dyn Store) -> Result<Lag, CatalogueError> {
+        let (_, checkpoint) = ROWS.begin(log).await?;
+        Ok(Lag {
+            position: checkpoint.position,
+            end: log.watermark(),
+        })
     }
 
     /// Where an object is, as of the last [`Catalogue::catch_up`] or later.
@@ -364,6 +377,15 @@ impl Catalogue {
         query: &InboxQuery,
     ) -> Result<InboxPage, CatalogueError> {
         self.ask(log, |view| async move { inbox::inbox(&view, query).await })
+            .await
+    }
+
+    /// Counts the intents that wait for a person, as of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn inbox_count(&self, log: &dyn Store) -> Result<u64, CatalogueError> {
+        self.ask(log, |view| async move { inbox::total(&view).await })
             .await
     }
 

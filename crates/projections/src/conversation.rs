@@ -12,18 +12,27 @@ mod result;
 mod role;
 #[cfg(test)]
 mod samples;
+mod tagged;
 mod turn;
 
-pub use fold::{ConversationFold, SubAgentStart};
+pub use fold::{ConversationFold, ConversationIndex, PartStart, SubAgentStart};
 pub use lines::{Emphasis, Folding, LineWriter, TextLine, TextSpan};
 pub use markdown::{Diffs, MarkdownWriter};
 pub use prompt::PromptSummary;
+pub(crate) use role::QUESTIONS;
+pub use tagged::{NoteLine, TextPart, is_metadata, text_parts};
 pub use turn::{
     CallDecisionTurn, CallOutcome, CallResult, CallRole, FileEdit, PromptTurn, ToolCallTurn, Turn,
     TurnBody,
 };
 
 use serde::Serialize;
+
+/// The summary of a tool call's result that stands for one that did not come. Importers record it.
+pub const NO_RESULT: &str = "(no result was recorded)";
+
+/// The subtype of a frame that repeats a queued prompt, as importers record it.
+pub const REPEATED_PROMPT: &str = "repeated_prompt";
 
 /// A session's conversation, or a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -20,14 +20,14 @@ mod zone;
 mod tests;
 
 pub use crate::time_name::{InvalidTimeName as InvalidCostTime, TimeName as CostTime};
-pub use amount::amount_of_money;
+pub use amount::{amount_of_money, dollars_and_cents, parse_amount};
 pub(crate) use cell::model_name;
-pub use cell::{CostCell, Quarter, TokenSums, Used};
+pub use cell::{CostCell, Quarter, TokenSums, Used, continued_usage};
 pub use model::{CostModel, CostRange};
-pub use prices::{Price, PriceError, PriceTable};
+pub use prices::{Price, PriceError, PriceRow, PriceTable};
 pub(crate) use report::priced;
 pub use report::{
-    CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
-    UnpricedModel, project_label,
+    CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, REMOVED_PROJECT,
+    RunPlace, UnknownAxis, UnpricedModel, UsedPrice,
 };
 pub use zone::{CostZone, InvalidZone, NamedZone};

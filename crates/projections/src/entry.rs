@@ -104,6 +104,12 @@ impl Classified for EntryError {
 }
 
 impl Entry {
+    /// The time by the agent's clock. `None` if the recording that it comes from has no times: importers record the
+    /// epoch for it.
+    pub(crate) fn agents_time(&self) -> Option<Timestamp> {
+        (self.occurred_at != Timestamp::EPOCH).then_some(self.occurred_at)
+    }
+
     /// When it happened and who caused it, as folds take it.
     pub fn origin(&self) -> Origin<'_> {
         Origin::new(self.occurred_at, &self.actor)

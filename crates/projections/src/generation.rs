@@ -9,7 +9,7 @@
 //! <pointer>.<n>  the rows of generation n
 //! ```
 //!
-//! The pointer's name has the version of the rows' form, such as `catalogue.12`: rows of another form are other
+//! The pointer's name has the version of the rows' form, such as `catalogue.13`: rows of another form are other
 //! models, which the first writer folds from the log.
 
 use annals_event_log::{CommitError, ModelCheckpoint, Position, ReadError, Store};

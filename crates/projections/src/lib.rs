@@ -49,13 +49,16 @@ mod catalogue;
 mod conversation;
 mod costs;
 mod entry;
+mod field_time;
 mod fold;
+mod frame_data;
 mod generation;
 mod header;
 mod history;
 mod kept;
 mod merged;
 mod named_stream;
+mod naming;
 mod object;
 mod parts;
 pub mod past;
@@ -66,6 +69,7 @@ mod same_call;
 mod seal;
 pub mod session_replay;
 mod sessions;
+mod slash_command;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -85,18 +89,21 @@ pub use catalogue::{
     WorkItems, WorkItemsQuery,
 };
 pub use conversation::{
-    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, Diffs,
-    Emphasis, FileEdit, Folding, LineWriter, MarkdownWriter, PromptSummary, PromptTurn,
-    SubAgentStart, TextLine, TextSpan, ToolCallTurn, Turn, TurnBody,
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold,
+    ConversationIndex, Diffs, Emphasis, FileEdit, Folding, LineWriter, MarkdownWriter, NO_RESULT,
+    NoteLine, PartStart, PromptSummary, PromptTurn, REPEATED_PROMPT, SubAgentStart, TextLine,
+    TextPart, TextSpan, ToolCallTurn, Turn, TurnBody, is_metadata, text_parts,
 };
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
+pub use field_time::{is_content_field, time_of_field};
 pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, ClockSkew, HeaderView};
 pub use history::{HistoryEntry, Teller, history_entry};
 pub use kept::KeptContent;
 pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
+pub use naming::{ProjectLabels, agent_name, is_agent, is_project, project_label, project_root};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
 pub use projection::{

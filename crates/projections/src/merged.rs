@@ -58,6 +58,43 @@ impl<'a> Merged<'a> {
         self.fill(self.cursors.len() - 1).await
     }
 
+    /// Adds a stream from the record at a position on, unless it is there.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn add_from(
+        &mut self,
+        stream: StreamRef,
+        position: Position,
+    ) -> Result<(), ReadError> {
+        if !self.known.insert(stream) {
+            return Ok(());
+        }
+        let next = self.first_version(stream, position).await?;
+        self.cursors.push(Cursor {
+            stream,
+            page: VecDeque::new(),
+            next: Some(next),
+        });
+        self.fill(self.cursors.len() - 1).await
+    }
+
+    /// The version of a stream's first record at a position or behind it, found by bisection.
+    async fn first_version(&self, stream: StreamRef, position: Position) -> Result<u64, ReadError> {
+        let name = stream_name(stream);
+        let (mut low, mut high) = (1, self.log.head(&name).await?.0.saturating_add(1));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let query = Query::stream(name.clone(), Version(middle)).limit(1);
+            let page = self.log.read(query).await?;
+            match page.records.first() {
+                Some(record) if record.position() < position => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
     /// Reads on in a stream until it has a record behind the current position.
     async fn fill(&mut self, index: usize) -> Result<(), ReadError> {
         let limit = (HELD / self.cursors.len().max(1)).clamp(8, PAGE);

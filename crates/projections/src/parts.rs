@@ -30,6 +30,13 @@ impl Labels {
             .find(|(k, _)| k.as_str() == Some(key))
             .map(|(_, value)| value)
     }
+
+    /// The value of the first key that ends like this, such as `.session`; `None` if it was removed.
+    pub fn ending_with(&self, end: &str) -> Option<&str> {
+        let is_it = |key: &Text| key.as_str().is_some_and(|key| key.ends_with(end));
+        let (_, value) = self.0.iter().find(|(key, _)| is_it(key))?;
+        value.as_str()
+    }
 }
 
 impl Serialize for Labels {

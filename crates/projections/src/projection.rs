@@ -1,10 +1,13 @@
 //! Read models of one's own: a fold and a table give the checkpoint, the rebuild and the lag.
 
 mod error;
+mod kept_model;
 mod read_model;
 mod table;
+mod unwritten;
 
 pub use error::ProjectionError;
+pub(crate) use kept_model::KeptModel;
 pub use read_model::{Lag, ReadModel, RecordSource, TableQuery};
 pub use table::Table;
 

@@ -16,7 +16,7 @@ use std::str::FromStr;
 use annals_domain::Timestamp;
 use chrono::{DateTime, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
-use crate::costs::CostZone;
+use crate::costs::{CostZone, Quarter};
 
 /// The forms of a time of day.
 const CLOCK: [&str; 2] = ["%H:%M", "%H:%M:%S"];
@@ -116,6 +116,14 @@ fn ago(text: &str) -> Result<Option<TimeName>, InvalidTimeName> {
 }
 
 impl TimeName {
+    /// Returns `true` if it names one whole day.
+    pub fn is_day(self) -> bool {
+        matches!(
+            self,
+            TimeName::Day(_) | TimeName::Today | TimeName::Yesterday
+        )
+    }
+
     /// The first instant that it names, for the beginning of a range. `None` if no calendar has it.
     pub fn begins(self, zone: CostZone, now: Timestamp) -> Option<Timestamp> {
         let today = || zone.day_at(now);
@@ -145,6 +153,16 @@ impl TimeName {
             other => return other.begins(zone, now),
         };
         zone.begins(day.succ_opt()?)
+    }
+
+    /// The beginning of the quarter of an hour that holds `time`, if the name counts from the current time; `time` itself
+    /// otherwise. Costs are kept by quarters of an hour.
+    pub fn in_quarters(self, time: Timestamp) -> Timestamp {
+        if !matches!(self, TimeName::Minutes(_) | TimeName::Now) {
+            return time;
+        }
+        let begins = DateTime::from_timestamp(Quarter::of(time).seconds(), 0);
+        begins.map_or(time, Timestamp::from)
     }
 
     /// The instant at which past state is read: the last one of a day, and that of a number of days ago. `None` if no
@@ -316,6 +334,24 @@ mod tests {
             "9999-12-31T23:59:59-01:00",
         ] {
             assert_eq!(text.parse::<TimeName>(), Err(InvalidTimeName), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_that_count_from_now_are_those_of_their_quarter() {
+        let time = timestamp("2026-03-01T00:10:00Z");
+        let midnight = timestamp("2026-03-01T00:00:00Z");
+        for (text, expected) in [
+            ("now", midnight),
+            ("3h", midnight),
+            ("90m", midnight),
+            ("today", time),
+            ("2d", time),
+            ("14:30", time),
+            ("2026-03-01T00:10:00Z", time),
+        ] {
+            let name: TimeName = text.parse().unwrap();
+            assert_eq!(name.in_quarters(time), expected, "{text}");
         }
     }
 

@@ -144,9 +144,10 @@ fn of_run(field: Field, run: &Wanted, is_open: bool) -> Result<Box<dyn IndexQuer
 }
 
 fn of_word(field: Field, word: &str, is_open: bool) -> Result<Box<dyn IndexQuery>, Fault> {
+    let term = IndexTerm::from_field_text(field, word);
+    let whole: Box<dyn IndexQuery> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
     if !is_open {
-        let term = IndexTerm::from_field_text(field, word);
-        return Ok(Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)));
+        return Ok(whole);
     }
     let mut pattern = String::with_capacity(word.len() + 2);
     for letter in word.chars() {
@@ -157,7 +158,12 @@ fn of_word(field: Field, word: &str, is_open: bool) -> Result<Box<dyn IndexQuery
         pattern.push(letter);
     }
     pattern.push_str(".*");
-    Ok(Box::new(RegexQuery::from_pattern(&pattern, field)?))
+    let longer: Box<dyn IndexQuery> = Box::new(RegexQuery::from_pattern(&pattern, field)?);
+    // All words that begin so count alike, and the word itself counts more.
+    Ok(Box::new(BooleanQuery::new(vec![
+        (Occur::Should, longer),
+        (Occur::Should, whole),
+    ])))
 }
 
 /// Collects the best candidates.

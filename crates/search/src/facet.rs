@@ -152,7 +152,7 @@ fn facet_of(event_type: &str, field: &str) -> Option<Facet> {
         ("snapshot.opened" | "snapshot.finalized" | "snapshot.adopted", "summary") => Rationale,
         ("session.plan_updated", "plan") => Prompts,
         ("session.conflict_detected", "details") => Results,
-        // The tool's own output; diffs and reports are read by `annals cat`.
+        // The tool's own output; diffs and reports are read by `annals object cat`.
         ("run.tool_invoked" | "run.tool_ended" | "run.tool_invocation_adopted", "content") => {
             Results
         }
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     /// Fields with content that nobody would look for by their words: machines' data, digests, addresses, names of
-    /// programs, and ids, for which `annals list --external-id` is.
+    /// programs, and ids, for which `annals object list --external-id` is.
     const NOT_SEARCHED: &[&str] = &[
         "agent",
         "agent_profile",

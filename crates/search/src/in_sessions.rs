@@ -4,20 +4,29 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Annals, At, TurnRange};
-use annals_domain::{Kind, StreamKind, StreamRef};
+use annals_domain::Kind;
 use annals_event_log::Position;
-use annals_projections::{Conversation, Relation, SessionSummary, TurnBody};
+use annals_projections::{Conversation, SessionSummary, TurnBody};
 use uuid::Uuid;
 
 use crate::error::SearchError;
 use crate::request::Hit;
+use crate::task_lookup::{LastingTasks, TaskLookup};
 
-/// Intents that are walked up from a prompt to the session's first one.
-const REFINEMENTS: usize = 2_000;
 /// Conversations whose turns are remembered.
 const REMEMBERED: usize = 64;
-/// The most objects of one kind that name another one.
-const NAMING: usize = 16;
+/// Prompts, answers and tool calls of a conversation that is read as a whole to find the turn of an event.
+const SHORT: u64 = 1_500;
+/// The turns before the first one that is looked at, with those that may be recorded late.
+const BEGINNING: usize = 1_500;
+/// The first turn of a long conversation that is looked at: behind it, conversations are read by an index.
+const FIRST: u64 = 1_001;
+/// The most turns that are read around an event.
+const MOST_AROUND: usize = 4_000;
+/// The most turns that are looked at to find those around an event.
+const STEPS: usize = 64;
+/// Turns by which a tool call may be recorded behind its number.
+const LATE: u64 = 500;
 
 /// A hit with its turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,31 +52,63 @@ pub struct SessionHits {
 
 /// Finds the sessions and turns of hits.
 ///
-/// It remembers the turns of the conversations that it read last, as long as these do not grow.
+/// It remembers the turns of the conversations that it read last, as long as these do not grow, and the tasks of streams.
 pub(crate) struct SessionFinder {
     remembered: Mutex<HashMap<Uuid, (u64, Arc<TurnPlaces>)>>,
+    tasks: LastingTasks,
 }
 
 impl SessionFinder {
     pub(crate) fn new() -> SessionFinder {
         SessionFinder {
             remembered: Mutex::default(),
+            tasks: LastingTasks::default(),
         }
     }
 
-    /// Groups hits by session, in the order of the best hit of each.
+    /// Looks up the tasks of streams.
+    pub(crate) fn tasks<'a>(&'a self, annals: &'a Annals) -> TaskLookup<'a> {
+        TaskLookup::new(annals, &self.tasks)
+    }
+
+    /// The sessions of hits, in the order of the hits.
+    pub(crate) async fn of_hits(
+        &self,
+        annals: &Annals,
+        hits: &[Hit],
+    ) -> Result<Vec<Option<SessionSummary>>, SearchError> {
+        let mut lookup = self.tasks(annals);
+        let mut tasks = HashMap::new();
+        for hit in hits {
+            tasks.insert(&hit.stream, lookup.find(&hit.stream).await?);
+        }
+        let sessions: HashSet<Uuid> = tasks.values().filter_map(|task| *task).collect();
+        let sessions: Vec<Uuid> = sessions.into_iter().collect();
+        let sessions = annals.conversations().summaries(&sessions).await?;
+        let of_hit = |hit: &Hit| {
+            let task = tasks.get(&hit.stream).copied().flatten()?;
+            sessions.get(&task).cloned()
+        };
+        Ok(hits.iter().map(of_hit).collect())
+    }
+
+    /// Groups hits by session as of `at`, in the order of the best hit of each.
     pub(crate) async fn group(
         &self,
         annals: &Annals,
         hits: Vec<Hit>,
+        at: At,
     ) -> Result<Vec<SessionHits>, SearchError> {
         let mut groups: Vec<SessionHits> = Vec::new();
-        let tasks = tasks_of(annals, &hits).await?;
-        let sessions: HashSet<Uuid> = tasks.values().filter_map(|task| *task).collect();
+        let mut tasks = self.tasks(annals);
+        let mut sessions = HashSet::new();
+        for hit in &hits {
+            sessions.extend(tasks.find(&hit.stream).await?);
+        }
         let sessions: Vec<Uuid> = sessions.into_iter().collect();
-        let sessions = annals.conversations().summaries(&sessions).await?;
+        let sessions = annals.conversations().summaries_at(&sessions, at).await?;
         for (rank, hit) in hits.into_iter().enumerate() {
-            let task = tasks.get(&hit.stream).copied().flatten();
+            let task = tasks.find(&hit.stream).await?;
             let known = groups
                 .iter()
                 .position(|group| group.session.as_ref().map(|session| session.id) == task);
@@ -89,7 +130,10 @@ impl SessionFinder {
                 continue;
             };
             let turn = match &group.session {
-                Some(session) => self.places(annals, session).await?.turn(&hit),
+                Some(session) => {
+                    let places = self.places(annals, session, at).await?;
+                    places.turn(hit.position, hit.object)
+                }
                 None => None,
             };
             let is_known = turn.is_some() && group.hits.iter().any(|known| known.turn == turn);
@@ -104,12 +148,13 @@ impl SessionFinder {
         &self,
         annals: &Annals,
         session: &SessionSummary,
+        at: At,
     ) -> Result<Arc<TurnPlaces>, SearchError> {
         let id = session.id;
         if let Some(places) = self.recall(id, session.last_position) {
             return Ok(places);
         }
-        let conversation = annals.conversation(id, At::Now, TurnRange::all()).await?;
+        let conversation = annals.conversation(id, at, TurnRange::all()).await?;
         let places = Arc::new(TurnPlaces::of(&conversation));
         let mut remembered = self
             .remembered
@@ -172,107 +217,133 @@ impl TurnPlaces {
 
     /// The turn of a hit. Intents, tasks and plans are recorded before the prompt that they stand for; any other event
     /// belongs to the last turn that begins at its position or before.
-    fn turn(&self, hit: &Hit) -> Option<u64> {
-        if let Some((Kind::Intent, id)) = hit.object
+    fn turn(&self, position: Position, object: Option<(Kind, Uuid)>) -> Option<u64> {
+        if let Some((Kind::Intent, id)) = object
             && let Some(turn) = self.intents.get(&id)
         {
             return Some(*turn);
         }
-        let is_before = |(at, _): &(Position, u64)| *at < hit.position;
-        if let Some((Kind::Intent | Kind::Task | Kind::Plan, _)) = hit.object {
+        let is_before = |(at, _): &(Position, u64)| *at < position;
+        if let Some((Kind::Intent | Kind::Task | Kind::Plan, _)) = object {
             let next = self.prompts.partition_point(is_before);
             let found = self.prompts.get(next).or(self.prompts.last());
             return found.map(|(_, turn)| *turn);
         }
-        let behind = self.turns.partition_point(|(at, _)| *at <= hit.position);
+        let behind = self.turns.partition_point(|(at, _)| *at <= position);
         let found = self.turns.get(behind.saturating_sub(1));
         found.map(|(_, turn)| *turn)
     }
 }
 
-/// The tasks that hits belong to, by their streams.
-async fn tasks_of(
+/// The turn of a session that the event at a position belongs to, as of `at`. Of a long conversation it reads the turns around
+/// the event, by the conversation's index.
+pub(crate) async fn turn_of(
     annals: &Annals,
-    hits: &[Hit],
-) -> Result<HashMap<String, Option<Uuid>>, SearchError> {
-    let mut tasks = HashMap::new();
-    for hit in hits {
-        if !tasks.contains_key(&hit.stream) {
-            let task = match hit.stream.parse::<StreamRef>() {
-                Ok(stream) => task_of(annals, stream).await?,
-                Err(_) => None,
-            };
-            tasks.insert(hit.stream.clone(), task);
-        }
+    session: Uuid,
+    (position, object): (Position, Option<(Kind, Uuid)>),
+    at: At,
+) -> Result<Option<u64>, SearchError> {
+    let counts = annals.conversations().summaries(&[session]).await?;
+    let counts = counts.get(&session).map(|summary| summary.counts);
+    let turns = counts.map_or(0, |it| it.prompts + it.answers + it.tool_calls);
+    if turns <= SHORT {
+        let whole = annals.conversation(session, at, TurnRange::all()).await?;
+        return Ok(TurnPlaces::of(&whole).turn(position, object));
     }
-    Ok(tasks)
+    let around = TurnsAround {
+        annals,
+        session,
+        position,
+        at,
+    };
+    let Some(part) = around.read().await? else {
+        let whole = annals.conversation(session, at, TurnRange::all()).await?;
+        return Ok(TurnPlaces::of(&whole).turn(position, object));
+    };
+    let places = TurnPlaces::of(&part);
+    let here = places.turn(position, None);
+    let is_said_later = matches!(object, Some((Kind::Intent | Kind::Task | Kind::Plan, _)));
+    let has_prompt = places.prompts.last().is_some_and(|(at, _)| *at >= position);
+    if is_said_later && !has_prompt {
+        let mut prompts = part.prompts.iter().map(|prompt| prompt.turn);
+        return Ok(prompts.find(|prompt| Some(*prompt) > here).or(here));
+    }
+    Ok(places.turn(position, object))
 }
 
-/// The task that the events of a stream belong to.
-async fn task_of(annals: &Annals, stream: StreamRef) -> Result<Option<Uuid>, SearchError> {
-    let index = annals.index();
-    let id = stream.id;
-    let first = |found: Vec<Uuid>| found.into_iter().next();
-    let plan = match stream.kind {
-        StreamKind::Task => return Ok(Some(id)),
-        StreamKind::Intent => return task_of_intent(annals, id).await,
-        StreamKind::Run => return Ok(first(index.named(id, Relation::RunTask, 1).await?)),
-        StreamKind::Pipeline => first(index.naming(id, Relation::PlanPipeline, 1).await?),
-        StreamKind::Plan => Some(id),
-        _ => None,
-    };
-    let Some(plan) = plan else {
-        return Ok(None);
-    };
-    match first(index.naming(plan, Relation::RunPlan, 1).await?) {
-        Some(run) => Ok(first(index.named(run, Relation::RunTask, 1).await?)),
-        None => Ok(None),
-    }
+/// The turns around an event of a long conversation.
+struct TurnsAround<'a> {
+    annals: &'a Annals,
+    session: Uuid,
+    position: Position,
+    at: At,
 }
 
-/// The task of an intent or of the intents that it refines. Sub-agents' tasks name the same intent and have a parent.
-async fn task_of_intent(annals: &Annals, intent: Uuid) -> Result<Option<Uuid>, SearchError> {
-    let index = annals.index();
-    let mut next = Some(intent);
-    for _ in 0..REFINEMENTS {
-        let Some(intent) = next else {
+impl TurnsAround<'_> {
+    /// Reads them. `None` if the number of turns is not known, which a part read by an index has.
+    async fn read(&self) -> Result<Option<Conversation>, SearchError> {
+        let (Some(from), Some(all)) = self.turn(FIRST).await? else {
             return Ok(None);
         };
-        for task in index.naming(intent, Relation::TaskIntent, NAMING).await? {
-            if index.named(task, Relation::TaskParent, 1).await?.is_empty() {
-                return Ok(Some(task));
+        if from > self.position {
+            let range = TurnRange::new(1, BEGINNING);
+            let part = self.annals.conversation(self.session, self.at, range);
+            return Ok(Some(part.await?));
+        }
+        let (mut low, mut high) = ((FIRST, from), (all, None));
+        // The positions of turns ascend with their numbers, except for calls that were recorded late.
+        for step in 0..STEPS {
+            if high.0 <= low.0.saturating_add(LATE) {
+                break;
+            }
+            let middle = match (step % 3, high.1) {
+                // Events are spread evenly over most conversations.
+                (0 | 1, Some(end)) => self.expected(low, (high.0, end)),
+                (0, None) => all,
+                _ => low.0 + (high.0 - low.0) / 2,
+            };
+            let (Some(at), _) = self.turn(middle).await? else {
+                return Ok(None);
+            };
+            match at <= self.position {
+                true => low = (middle, at),
+                false => high = (middle, Some(at)),
+            }
+            if low.0 >= all {
+                break;
             }
         }
-        next = index
-            .named(intent, Relation::IntentParent, 1)
-            .await?
-            .first()
-            .copied();
+        let from = low.0.saturating_sub(LATE).max(1);
+        let limit = high.0.saturating_sub(from).saturating_add(LATE + 1);
+        let limit = usize::try_from(limit).unwrap_or(MOST_AROUND);
+        let range = TurnRange::new(from, limit.min(MOST_AROUND));
+        let part = self.annals.conversation(self.session, self.at, range);
+        Ok(Some(part.await?))
     }
-    Ok(None)
+
+    /// The number of the turn at the event's position, if turns are spread evenly between two ones.
+    fn expected(&self, low: (u64, Position), high: (u64, Position)) -> u64 {
+        let whole = u128::from(high.1.0.saturating_sub(low.1.0)).max(1);
+        let part = u128::from(self.position.0.saturating_sub(low.1.0));
+        let turns = u128::from(high.0.saturating_sub(low.0));
+        let turns = u64::try_from(turns * part / whole).unwrap_or(u64::MAX);
+        let inside = low.0.saturating_add(turns);
+        inside.clamp(low.0.saturating_add(1), high.0.saturating_sub(1))
+    }
+
+    /// The position of a turn, and the number of all turns.
+    async fn turn(&self, number: u64) -> Result<(Option<Position>, Option<u64>), SearchError> {
+        let range = TurnRange::new(number, 1);
+        let part = self.annals.conversation(self.session, self.at, range);
+        let part = part.await?;
+        let turn = part.turns.first();
+        Ok((turn.map(|turn| turn.position), part.total))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use annals_domain::{ActorRef, Timestamp};
-
     use super::*;
-    use crate::facet::Facet;
-    use crate::snippet::Snippet;
-
-    fn hit(position: u64, object: Option<(Kind, Uuid)>) -> Hit {
-        Hit {
-            position: Position(position),
-            score: 0.0,
-            object,
-            stream: String::new(),
-            event_type: "run.tool_invoked",
-            occurred_at: Timestamp::EPOCH,
-            actor: ActorRef::human("ada"),
-            facet: Facet::Prompts,
-            snippet: Snippet::default(),
-        }
-    }
 
     #[test]
     fn hits_belong_to_the_turn_of_their_event_or_to_the_next_prompt() {
@@ -301,7 +372,7 @@ mod tests {
             (3, Some((Kind::Task, Uuid::nil())), 1),
             (1, Some((Kind::Intent, known)), 5),
         ] {
-            let turn = places.turn(&hit(position, object));
+            let turn = places.turn(Position(position), object);
             assert_eq!(turn, Some(expected), "{position} {object:?}");
         }
     }

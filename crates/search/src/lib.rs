@@ -5,7 +5,8 @@
 //! text: *the index proposes, the log decides*. What is shown is read from the log and compared with the question
 //! once more, so that nothing is shown that was removed, whatever the index has.
 //!
-//! [`LogSearch::in_sessions`] groups hits by session, one for each turn of its conversation.
+//! [`LogSearch::in_sessions`] groups hits by session, one for each turn of its conversation. [`LogSearch::suggest`] answers
+//! while a question is typed ([`Query::parse_typed`]), in bounded time.
 //!
 //! `docs/search.md` says what is searched, what words are, and how questions are asked; ADR 35 where the index lies,
 //! and how a redaction reaches it.
@@ -27,6 +28,8 @@ mod reading;
 mod request;
 mod schema;
 mod snippet;
+mod suggest;
+mod task_lookup;
 mod upkeep;
 mod words;
 
@@ -39,3 +42,4 @@ pub use place::Keeping;
 pub use query::{Marked, Query, QueryError};
 pub use request::{Answer, Count, Hit, Lag, SearchRequest, Using};
 pub use snippet::Snippet;
+pub use suggest::Suggestions;

@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Annals, At, LoadError};
 use annals_event_log::{Epoch, Position, Query as Read, Record};
+use annals_projections::SessionSummary;
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use crate::ask::{Candidate, candidates};
 use crate::document::{Document, attachments, is_searched};
 use crate::error::SearchError;
 use crate::facet::Facet;
-use crate::in_sessions::{SessionFinder, SessionHits};
+use crate::in_sessions::{SessionFinder, SessionHits, turn_of};
 use crate::kept::{Fault, Kept};
 use crate::place::Place;
 use crate::query::{Marked, Query};
@@ -53,7 +55,7 @@ pub struct LogSearch {
     pub(crate) annals: Annals,
     pub(crate) place: Option<Place>,
     open: Mutex<Option<(Epoch, Arc<Kept>)>>,
-    sessions: SessionFinder,
+    pub(crate) sessions: SessionFinder,
 }
 
 impl LogSearch {
@@ -108,12 +110,74 @@ impl LogSearch {
         }
     }
 
-    /// Groups the hits of an answer by session, in the order of each session's best hit, with one hit for each turn.
+    /// Groups the hits of an answer by session as of `at`, in the order of each session's best hit, with one hit for each turn.
     ///
     /// # Errors
     /// [`SearchError`].
-    pub async fn in_sessions(&self, hits: Vec<Hit>) -> Result<Vec<SessionHits>, SearchError> {
-        self.sessions.group(&self.annals, hits).await
+    pub async fn in_sessions(
+        &self,
+        hits: Vec<Hit>,
+        at: At,
+    ) -> Result<Vec<SessionHits>, SearchError> {
+        self.sessions.group(&self.annals, hits, at).await
+    }
+
+    /// Returns the sessions of hits, in the order of the hits; `None` for events that belong to no session.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn sessions_of(
+        &self,
+        hits: &[Hit],
+    ) -> Result<Vec<Option<SessionSummary>>, SearchError> {
+        self.sessions.of_hits(&self.annals, hits).await
+    }
+
+    /// The number of the turn that the event at a position belongs to, in the conversation of a session as of `at`; `None`
+    /// if there is no such event or the session has no turns. Reading ends soon behind that turn.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn turn_of(
+        &self,
+        session: Uuid,
+        position: Position,
+        at: At,
+    ) -> Result<Option<u64>, SearchError> {
+        let Some(record) = self.annals.contents().record(position).await? else {
+            return Ok(None);
+        };
+        let object = match self.annals.contents().entry(&record).await {
+            Ok(entry) => entry.touches().first().copied(),
+            Err(LoadError::Decode(_) | LoadError::Entry(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        turn_of(&self.annals, session, (position, object), at).await
+    }
+
+    /// For a process that stays: opens the index as it is in the folder now.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn refresh(&self) -> Result<(), SearchError> {
+        self.kept().await.map(|_| ())
+    }
+
+    /// The index that is open, even if the folder has a newer state of it by now; else the index of now.
+    pub(crate) async fn open_index(&self) -> Result<Option<Arc<Kept>>, SearchError> {
+        let Some(place) = &self.place else {
+            return Ok(None);
+        };
+        let epoch = self.epoch().await?;
+        let open = {
+            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_epoch = open.as_ref().filter(|(of, _)| *of == epoch);
+            of_epoch.map(|(_, kept)| Arc::clone(kept))
+        };
+        match open.filter(|_| place.has(epoch).unwrap_or(false)) {
+            Some(kept) => Ok(Some(kept)),
+            None => self.kept().await,
+        }
     }
 
     /// The index of now, if there is one that is whole and of this log.
@@ -259,15 +323,22 @@ impl LogSearch {
         query: &Query,
         filter: &Filter,
     ) -> Result<Option<Hit>, SearchError> {
-        let record = self
-            .annals
-            .contents()
-            .record(Position(candidate.position))
-            .await?;
-        let document = match record {
-            Some(record) => self.document(&record).await?,
-            None => None,
+        let position = Position(candidate.position);
+        let Some(record) = self.annals.contents().record(position).await? else {
+            return Ok(None);
         };
+        self.hit_of_record(&record, candidate, query, filter).await
+    }
+
+    /// A candidate as an answer, if its record is one.
+    pub(crate) async fn hit_of_record(
+        &self,
+        record: &Record,
+        candidate: Candidate,
+        query: &Query,
+        filter: &Filter,
+    ) -> Result<Option<Hit>, SearchError> {
+        let document = self.document(record).await?;
         let hit = document.and_then(|document| hit_of(&document, query, filter));
         Ok(hit.map(|hit| Hit {
             score: candidate.score,
@@ -340,7 +411,7 @@ impl LogSearch {
         })
     }
 
-    async fn filter(&self, request: &SearchRequest) -> Result<Filter, SearchError> {
+    pub(crate) async fn filter(&self, request: &SearchRequest) -> Result<Filter, SearchError> {
         let mut filter = Filter {
             facets: match request.facets.is_empty() {
                 true => Facet::ALL.to_vec(),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use annals_event_log::{Classification, Classified, ErrorClass};
 
 use crate::facet::Facet;
-use crate::words::{Run, Runs, Word, fold_into, words};
+use crate::words::{Run, Runs, Word, fold_into, stands_alone, words};
 
 /// Bytes of a question, at most.
 const LONGEST: usize = 4 * 1024;
@@ -116,6 +116,27 @@ impl Query {
     /// # Errors
     /// [`QueryError`].
     pub fn parse(question: &str) -> Result<Query, QueryError> {
+        Query::read(question, false)
+    }
+
+    /// Reads a question that is still being typed: the last word is a beginning from two letters on, an open quote ends
+    /// with the text, and a last single letter is left out unless the question has nothing else.
+    ///
+    /// ```
+    /// use annals_search::Query;
+    /// assert_eq!(Query::parse_typed("index out pagin")?, Query::parse("index out pagin*")?);
+    /// assert_eq!(Query::parse_typed("index o")?, Query::parse("index")?);
+    /// assert_eq!(Query::parse_typed("pagin ")?, Query::parse("pagin")?);
+    /// # Ok::<(), annals_search::QueryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`QueryError`].
+    pub fn parse_typed(question: &str) -> Result<Query, QueryError> {
+        Query::read(question, true)
+    }
+
+    fn read(question: &str, is_typed: bool) -> Result<Query, QueryError> {
         if question.len() > LONGEST {
             return Err(QueryError::TooLong);
         }
@@ -131,20 +152,30 @@ impl Query {
             if excludes {
                 rest = rest.get(1..).unwrap_or_default();
             }
+            let is_phrase = rest.starts_with('"');
             let (text, behind) = match rest.strip_prefix('"') {
-                Some(phrase) => phrase.split_once('"').ok_or_else(|| QueryError::Open {
-                    at: question.chars().count() - phrase.chars().count(),
-                })?,
+                Some(phrase) => match phrase.split_once('"') {
+                    Some(found) => found,
+                    None if is_typed => (phrase, ""),
+                    None => {
+                        let at = question.chars().count() - phrase.chars().count();
+                        return Err(QueryError::Open { at });
+                    }
+                },
                 None => {
                     let end = rest.find(|it: char| it.is_whitespace() || it == '"');
                     rest.split_at(end.unwrap_or(rest.len()))
                 }
             };
-            let is_phrase = rest.starts_with('"');
+            // A closed phrase ends with its quote.
+            let is_growing = is_typed && !excludes && behind.is_empty() && rest.ends_with(text);
             rest = behind;
-            let Some(term) = Term::of(text, !is_phrase)? else {
+            let Some(mut term) = Term::of(text, !is_phrase)? else {
                 continue;
             };
+            if is_growing && !term.grow(text, !query.wanted.is_empty()) {
+                continue;
+            }
             match excludes {
                 true => query.excluded.push(term),
                 false => query.wanted.push(term),
@@ -260,6 +291,22 @@ impl Term {
             runs: found,
             is_prefix,
         }))
+    }
+
+    /// Makes a beginning of the last word of a text that is still being typed. A single letter would be the beginning of
+    /// almost every word: it is left out if there are other words. Returns `false` if no word is left.
+    fn grow(&mut self, text: &str, has_others: bool) -> bool {
+        let last = text.chars().next_back();
+        let Some(last) = last.filter(|last| last.is_alphanumeric()) else {
+            return true;
+        };
+        let length = self.runs.last().map_or(0, |run| run.whole.chars().count());
+        if length >= PREFIX {
+            self.is_prefix = true;
+        } else if !stands_alone(last) && (has_others || self.runs.len() > 1) {
+            self.runs.pop();
+        }
+        !self.runs.is_empty()
     }
 }
 
@@ -381,6 +428,44 @@ mod tests {
             Some(vec!["日本".to_owned()])
         );
         assert_eq!(marks("本日", "これは日本語です"), None);
+    }
+
+    #[test]
+    fn the_last_word_is_a_beginning_while_it_is_typed() {
+        for (typed, expected) in [
+            ("pag", "pag*"),
+            ("fail pag", "fail pag*"),
+            ("fail fail", "fail fail*"),
+            ("fail p", "fail"),
+            ("fail ", "fail"),
+            ("p", "p"),
+            ("cli/main.g", "cli/main"),
+            ("cli/main.go", "cli/main.go*"),
+            ("cli/main.", "cli/main"),
+            ("testPag", "testPag*"),
+            ("pag*", "pag*"),
+            ("fail -pag", "fail -pag"),
+            ("-pag fail", "-pag fail*"),
+            ("\"unknown flag\"", "\"unknown flag\""),
+            ("本", "本"),
+            ("日 本", "日 本"),
+        ] {
+            assert_eq!(Query::parse_typed(typed), Query::parse(expected), "{typed}");
+        }
+        let text = vec![(Facet::Results, "unknown flag --no-index".to_owned())];
+        for (typed, is_found) in [
+            ("\"unknown fl", true),
+            ("\"unknown f", true),
+            ("\"", false),
+            ("\"flag unk", false),
+        ] {
+            let query = Query::parse_typed(typed).ok();
+            let found = query.and_then(|query| query.matches(&text, &Facet::ALL));
+            assert_eq!(found.is_some(), is_found, "{typed}");
+        }
+        let error = Query::parse_typed("-pag").unwrap_err();
+        assert!(matches!(error, QueryError::OnlyExcluded { .. }), "{error}");
+        assert!(Query::parse_typed("x*").is_err());
     }
 
     #[test]

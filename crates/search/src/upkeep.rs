@@ -301,8 +301,8 @@ fn is_absence(fault: &Fault) -> bool {
     }
 }
 
-/// What is said where the index cannot be used.
-fn failed(place: &Place, epoch: Epoch, fault: Fault) -> SearchError {
+/// The error of an index that cannot be used.
+pub(crate) fn failed(place: &Place, epoch: Epoch, fault: Fault) -> SearchError {
     let path = place.of_epoch(epoch);
     match fault {
         Fault::Io(source) => SearchError::Io { path, source },

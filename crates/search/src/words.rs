@@ -143,7 +143,7 @@ fn class(character: char) -> Class {
 }
 
 /// Scripts that are written without spaces: Thai, Lao, Myanmar, Khmer, and those of Chinese and Japanese.
-fn stands_alone(character: char) -> bool {
+pub(crate) fn stands_alone(character: char) -> bool {
     matches!(
         character,
         '\u{e00}'..='\u{eff}'

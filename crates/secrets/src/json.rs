@@ -203,7 +203,10 @@ impl Walk<'_, '_> {
             self.out.push_str(self.secrets.marker(span.pattern));
             self.out.push_str(&"\\n".repeat(line_ends));
             self.copied = to;
-            let hit = self.secrets.hit(span.pattern, self.line, self.path());
+            let path = self.path();
+            let hit = self
+                .secrets
+                .hit(span.pattern, self.line, path, taken.as_bytes());
             self.hits.push(hit);
         }
     }

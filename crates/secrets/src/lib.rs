@@ -19,6 +19,7 @@
 //! | `json`, `veiled`, `encoded` | JSON strings, texts with invisible characters, base64 |
 //! | `key`, `key_file`, `table` | private keys, key stores, tables: no expression finds them |
 //! | `redactions` | secrets removed, by kind and place |
+//! | `values` | where another text repeats secrets that were found |
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 
@@ -35,6 +36,7 @@ mod redactions;
 mod rules;
 mod standard;
 mod table;
+mod values;
 mod veiled;
 
 use std::borrow::Cow;
@@ -52,6 +54,7 @@ pub use key::KeyLines;
 use pattern::Pattern;
 pub use pattern::SecretPatternError;
 pub use redactions::{RedactedKind, RedactedPlace, Redactions};
+pub use values::{FoundValue, SecretValues, ValueFinder};
 
 /// Beginning of every marker.
 pub const MARKER: &str = "[redacted:";
@@ -77,8 +80,8 @@ const LONGEST_KEY: usize = 64;
 static STANDARD_SET: LazyLock<Secrets> =
     LazyLock::new(|| Secrets::of(pattern::standard().unwrap_or_default()));
 
-/// A secret that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A secret that was found. `Debug` leaves its value out.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Hit {
     /// What it is.
     pub kind: Arc<str>,
@@ -86,6 +89,16 @@ pub struct Hit {
     pub line: u64,
     /// Where in the JSON it is, as `message.content[0].text`; empty in other texts.
     pub field: String,
+    /// The text that was taken out.
+    pub secret: Box<str>,
+}
+
+impl fmt::Debug for Hit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Hit");
+        shown.field("kind", &self.kind).field("line", &self.line);
+        shown.field("field", &self.field).finish_non_exhaustive()
+    }
 }
 
 /// A kind of secrets that a set finds.
@@ -480,17 +493,19 @@ impl Secrets {
             let before = text.get(counted..span.start).unwrap_or_default();
             line += lines(before);
             counted = span.start;
-            self.hit(span.pattern, line, String::new())
+            let taken = text.get(span.start..span.end).unwrap_or_default();
+            self.hit(span.pattern, line, String::new(), taken)
         };
         spans.iter().map(hit).collect()
     }
 
-    fn hit(&self, pattern: usize, line: u64, field: String) -> Hit {
+    fn hit(&self, pattern: usize, line: u64, field: String, taken: &[u8]) -> Hit {
         let kind = self.0.patterns.get(pattern);
         Hit {
             kind: kind.map_or_else(|| "".into(), |pattern| Arc::clone(&pattern.kind)),
             line,
             field,
+            secret: String::from_utf8_lossy(taken).into(),
         }
     }
 }

@@ -106,7 +106,7 @@ async fn named_faults(
     for row in session.query_within(&sql.check_models, up_to_end).await? {
         let (model, at): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
         faults.push(format!(
-            "the read model {model:?} has events up to {at}, and the log ends at {end}; `annals rebuild` mends it"
+            "the read model {model:?} has events up to {at}, and the log ends at {end}; `annals log rebuild` mends it"
         ));
     }
     Ok(faults)

@@ -16,7 +16,7 @@ pub enum OpenError {
         reason: String,
     },
     /// There is no log of this name.
-    #[error("there is no log {log:?} in the schema {schema:?}; `annals init` creates one")]
+    #[error("there is no log {log:?} in the schema {schema:?}; `annals log init` creates one")]
     NotFound {
         /// The log's name.
         log: String,

@@ -178,7 +178,7 @@ pub enum Failure {
     },
     /// A table of ours is not there.
     #[error(
-        "the schema is not that of a log: {detail}. Restore it, or where all of it is gone let `annals init` make it; to try again \
+        "the schema is not that of a log: {detail}. Restore it, or where all of it is gone let `annals log init` make it; to try again \
          does not help"
     )]
     NoSchema {

@@ -33,7 +33,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long a log that is closed waits until its last commit was told: a connection may have to be made first, on a busy
 /// machine.
-const LAST: Duration = Duration::from_secs(5);
+const LAST: Duration = LIMIT;
 
 /// Those of all servers that logs of this process are open on.
 static SWITCHBOARDS: Mutex<Vec<Arc<Switchboard>>> = Mutex::new(Vec::new());

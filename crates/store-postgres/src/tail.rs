@@ -69,7 +69,8 @@ pub(crate) async fn poll(shared: Arc<Shared>) {
                     shared.signals.lose(failed.failure);
                     failing = None;
                 }
-                wait = most;
+                // What a notification told of is still to be looked at.
+                wait = most.min(IDLE);
             }
         }
         tokio::select! {

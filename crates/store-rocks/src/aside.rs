@@ -67,7 +67,7 @@ pub enum PutBackError {
     /// Something was appended since.
     #[error(
         "{path} ends at position {last} now, and ended at {ended} when {aside} was put aside: what was appended since \
-         would be gone. Copy the log elsewhere first (`annals backup`), or look into the folder with \
+         would be gone. Copy the log elsewhere first (`annals log backup`), or look into the folder with \
          `annals --log {aside} doctor`", path = .path.display(), aside = .aside.display()
     )]
     Appended {

@@ -22,7 +22,7 @@ const EXAMINE: &str = "`annals doctor` says whether anything that was acknowledg
 #[non_exhaustive]
 pub enum OpenError {
     /// There is no log at this path.
-    #[error("there is no log at {path}; `annals init` creates one", path = .path.display())]
+    #[error("there is no log at {path}; `annals log init` creates one", path = .path.display())]
     NotFound {
         /// Where it was looked for.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum OpenError {
     /// change the log there, too.
     #[error(
         "the files of the log at {path} are in another folder, too (hard links); \
-         to write here, remove the other folder, or copy this one with `cp -r` or `annals backup` and write to the copy",
+         to write here, remove the other folder, or copy this one with `cp -r` or `annals log backup` and write to the copy",
         path = .path.display()
     )]
     Linked {
@@ -68,7 +68,7 @@ pub enum OpenError {
     },
     /// The creation of this log did not come to its end. It holds no events.
     #[error(
-        "the creation of the log at {path} was interrupted; `annals init` completes it, and `annals copy` if it is to be a copy",
+        "the creation of the log at {path} was interrupted; `annals log init` completes it, and `annals log copy` if it is to be a copy",
         path = .path.display()
     )]
     CreationInterrupted {
@@ -111,7 +111,7 @@ pub enum OpenError {
     /// Rebuilding the indexes has not come to its end. The records are all there.
     #[error(
         "the indexes of the log at {path} are being rebuilt, or a rebuild was interrupted; \
-         `annals rebuild --indexes` repeats it",
+         `annals log rebuild --indexes` repeats it",
         path = .path.display()
     )]
     RebuildInterrupted {
@@ -214,7 +214,7 @@ impl OpenError {
             let found = found.trim_end().trim_end_matches('.');
             if missing_table(&path, found).is_some() && !leftovers(&path).is_empty() {
                 let remedy = "rows that were being taken over are still there under another name, and \
-                    opening the log once for writing puts them in their place, as `annals apply \
+                    opening the log once for writing puts them in their place, as `annals service apply \
                     /dev/null` does";
                 return OpenError::corrupt_but(&path, found, remedy);
             }
@@ -463,7 +463,7 @@ pub enum StoreFailure {
     /// The indexes were being rebuilt while a reader looked at them.
     #[error(
         "the log's indexes are being rebuilt by another process, or that was interrupted; try again when it is \
-         done, or run `annals rebuild --indexes` if no process does it"
+         done, or run `annals log rebuild --indexes` if no process does it"
     )]
     Rebuilding,
     /// The log's directory is not where it was.

@@ -1,5 +1,7 @@
 //! Look-ups in the indexes: a stream's head, a batch's row, the counts.
 
+use std::collections::HashSet;
+
 use annals_event_log::store_support::BatchRow;
 use annals_event_log::{BatchId, Position, ReadError, StreamName};
 use rocksdb::DBRawIterator;
@@ -101,4 +103,32 @@ pub(crate) fn counts(db: &Db, columns: &Columns<'_>) -> Result<Counts, ReadError
         None => Ok(Counts::default()),
         Some(value) => Counts::decode(&value).ok_or_else(|| corrupt("the counts are malformed")),
     }
+}
+
+/// The counts of the records up to `shown`, which may be before the end of the last group. Blobs are those that are stored.
+pub(crate) fn counts_up_to(
+    db: &Db,
+    columns: &Columns<'_>,
+    shown: Position,
+) -> Result<Counts, ReadError> {
+    let mut counts = counts(db, columns)?;
+    if counts.position <= shown.0 {
+        return Ok(counts);
+    }
+    let (mut streams, mut batches) = (HashSet::new(), HashSet::new());
+    db.each_behind(shown, |record| {
+        if !streams.contains(record.stream()) {
+            streams.insert(record.stream().to_owned());
+        }
+        batches.insert(record.batch_id());
+    })?;
+    let mut new_streams = 0;
+    for stream in &streams {
+        new_streams += u64::from(version_up_to(db, columns, stream, shown)? == 0);
+    }
+    counts.position = shown.0;
+    counts.streams = counts.streams.saturating_sub(new_streams);
+    // A batch is published as a whole.
+    counts.batches = counts.batches.saturating_sub(batches.len() as u64);
+    Ok(counts)
 }

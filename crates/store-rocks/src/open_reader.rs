@@ -104,7 +104,6 @@ fn signs_of_life(path: &Path) -> (Manifest, Vec<u8>) {
 
 fn no_watermark(path: &Path) -> OpenError {
     let reason = format!("its file {} is missing or damaged", watermark_file::NAME);
-    let remedy =
-        "opening the log once for writing creates it again, as `annals apply /dev/null` does";
+    let remedy = "opening the log once for writing creates it again, as `annals service apply /dev/null` does";
     OpenError::corrupt_but(path, reason, remedy)
 }

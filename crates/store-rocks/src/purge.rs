@@ -65,7 +65,7 @@ pub enum PurgeError {
     /// Files are still there that should have been rewritten.
     #[error(
         "{count} files still hold what was removed, {example} among them; a read in this process that uses \
-         them keeps them, the disk is full, or a file is damaged (`annals verify` says so)",
+         them keeps them, the disk is full, or a file is damaged (`annals proof verify` says so)",
         count = .files.len(),
         example = .files.first().map_or("", String::as_str)
     )]

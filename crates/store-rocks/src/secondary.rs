@@ -106,6 +106,8 @@ struct Attempted {
 /// A view that does not move for as long as this lives.
 pub(crate) struct Still<'a> {
     pub(crate) db: Arc<Db>,
+    /// The last position that is shown of it.
+    pub(crate) shown: Position,
     _turn: MutexGuard<'a, Attempted>,
 }
 
@@ -347,7 +349,7 @@ impl Follower {
         tracing::warn!(
             "the log's files go on to position {last}, but it is not known whether what is behind \
              {served} is durable, so it is not shown; open the log once for writing, which makes \
-             it durable: `annals apply /dev/null`"
+             it durable: `annals service apply /dev/null`"
         );
         Ok(())
     }
@@ -473,8 +475,18 @@ impl Follower {
     }
 
     /// Brings the view to a state that is durable as a whole, and keeps it there
-    /// for as long as what it answers lives.
+    /// for as long as the returned value lives.
     pub(crate) fn hold_still(&self) -> Result<Still<'_>, ReadError> {
+        let (still, last) = self.hold()?;
+        match last <= still.shown {
+            true => Ok(still),
+            false => Err(StoreFailure::Unpublished.into()),
+        }
+    }
+
+    /// Keeps the view as it is for as long as the returned value lives; with the last position in it. That is behind the one
+    /// that is shown if its writer was killed before it published all of it.
+    pub(crate) fn hold(&self) -> Result<(Still<'_>, Position), ReadError> {
         let mut turn = self.turn();
         let seen = if self.stands_still.load(Ordering::Acquire) {
             self.served.get()
@@ -482,21 +494,23 @@ impl Follower {
             let promised = self.read_file()?.unwrap_or_default();
             self.see(promised, &mut turn)?
         };
-        let still = Still {
+        let mut still = Still {
             db: self.db.get()?,
+            shown: Position::START,
             _turn: turn,
         };
         // The view stays as it is; what it shows is published after its sync.
         for _ in 0..PUBLICATIONS {
-            if self.read_file()?.is_some_and(|published| seen <= published) {
-                return Ok(still);
+            still.shown = self.read_file()?.unwrap_or_default().min(seen);
+            if seen <= still.shown {
+                break;
             }
             if self.unpublished().is_some() && written(&still.db.path) != Written::Now {
                 break; // No writer is there that will publish it.
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
-        Err(StoreFailure::Unpublished.into())
+        Ok((still, seen))
     }
 
     /// Starts the thread that wakes those who wait, if it does not run yet; `follow` is what it does.

@@ -105,7 +105,7 @@ pub enum TruncateError {
     #[error(
         "the write-ahead log of {path} is damaged where the log was created ({damage}): without that write there is \
          no log, and no record was acknowledged. Nothing was removed; move {path} away and create the log again with \
-         `annals init`, or restore it from a backup", path = .path.display()
+         `annals log init`, or restore it from a backup", path = .path.display()
     )]
     CreationDamaged {
         /// The log's directory.

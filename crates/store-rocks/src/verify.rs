@@ -50,6 +50,7 @@ pub(crate) fn verify(
     verifier.tree_begin()?;
     if verifier.chunks(progress)? {
         verifier.end_batch()?;
+        verifier.references_behind()?;
         verifier.removals()?;
         verifier.indexes()?;
         verifier.tree_end()?;

@@ -332,7 +332,7 @@ fn sync_until_ended(file: &WatermarkFile, shared: &Shared) {
 pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
     format!(
         "{acknowledged} records were acknowledged, but it ends at {last} (to go on without them, remove the \
-         file {} and run `annals apply /dev/null`)",
+         file {} and run `annals service apply /dev/null`)",
         NAME
     )
 }

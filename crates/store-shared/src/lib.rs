@@ -33,3 +33,4 @@ pub use annals_files::User;
 pub use share_error::ShareError;
 pub use shared::SharedLog;
 pub use sharing::{Sharing, SharingError};
+pub use stranger::check_owner;

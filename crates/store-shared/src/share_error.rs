@@ -27,7 +27,7 @@ pub enum ShareError {
     },
     /// The log is another user's, who lets this one not write to it.
     #[error(
-        "{user} may not write to the log at {path}, which belongs to {owner}: `annals share --with {}`, run by {owner} or root, lets them",
+        "{user} may not write to the log at {path}, which belongs to {owner}: `annals log share-with --with {}`, run by {owner} or root, lets them",
         .user.0, path = .path.display()
     )]
     NotNamed {
@@ -41,7 +41,7 @@ pub enum ShareError {
     /// The log is another user's, and no process owns it that this one can write by way of.
     #[error(
         "no process owns the log at {path}: {user} writes to it by way of one of {owner}, \
-         such as `annals serve --record-only`; try again when there is one",
+         such as `annals service serve --record-only`; try again when there is one",
         path = .path.display()
     )]
     NoOwner {

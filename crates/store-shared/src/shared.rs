@@ -160,6 +160,15 @@ impl SharedLog {
         SharedLog::of(path, options, find(path, options, None, TO_OPEN)?)
     }
 
+    /// Like [`SharedLog::open`], but fails at once if the log cannot be opened now: another process is about to own it, or this
+    /// user writes by way of an owner and there is none.
+    ///
+    /// # Errors
+    /// [`ShareError`].
+    pub fn open_now(path: &Path, options: &Options) -> Result<SharedLog, ShareError> {
+        SharedLog::of(path, options, find(path, options, None, Duration::ZERO)?)
+    }
+
     /// Creates a log in a folder that is new or empty, and owns it.
     ///
     /// # Errors

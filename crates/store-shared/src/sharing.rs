@@ -43,7 +43,7 @@ pub struct Sharing {
 #[non_exhaustive]
 pub enum SharingError {
     /// There is no log in the folder.
-    #[error("there is no log at {path}; `annals init` creates one", path = .path.display())]
+    #[error("there is no log at {path}; `annals log init` creates one", path = .path.display())]
     NotFound {
         /// The folder.
         path: PathBuf,

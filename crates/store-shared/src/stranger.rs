@@ -1,6 +1,6 @@
 //! A process of a user whose log it is not: it is a guest, and never the owner.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -18,17 +18,32 @@ pub(crate) struct Stranger {
     owner: User,
 }
 
+/// Refuses a log that is another user's: this process does not own it and does not change its files, whatever rights the
+/// user has on them.
+///
+/// # Errors
+/// [`ShareError::NeverOwner`].
+pub fn check_owner(path: &Path) -> Result<(), ShareError> {
+    match Stranger::at(path) {
+        Some(stranger) => Err(stranger.never_owns(path)),
+        None => Ok(()),
+    }
+}
+
 impl Stranger {
-    /// Whether this process is one: it may not write to the log's files.
+    /// The user of this process, unless that is root or the user whose log it is: the folder or the file that makes it one of a
+    /// log belongs to the user. Rights on the files do not count.
     pub(crate) fn at(path: &Path) -> Option<Stranger> {
         let owner = User(fs::metadata(path).ok()?.uid());
         let user = User::current();
-        if [ROOT, owner].contains(&user) {
-            return None;
-        }
-        let opened = annals_files::open_with(&path.join(LOG), OpenOptions::new().write(true));
-        let kind = opened.err()?.kind();
-        (kind == io::ErrorKind::PermissionDenied).then_some(Stranger { user, owner })
+        let file = match fs::symlink_metadata(path.join(LOG)) {
+            Ok(found) => Some(User(found.uid())),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            // There is no log.
+            Err(_) => return None,
+        };
+        let is_stranger = ![ROOT, owner].contains(&user) && file != Some(user);
+        is_stranger.then_some(Stranger { user, owner })
     }
 
     /// What it means that no owner was reached: nothing helps, or one may come.

@@ -24,7 +24,7 @@
 //!   [`ReadError`], [`CommitError`](annals_event_log::CommitError) and the others), which
 //!   no retry helps. One that goes on calling all the same panics after a while.
 //! - Pass over events that it does not know. A redaction is an event, too: of Annals'
-//!   objects `<kind>.redacted` in the object's stream, as `annals redact` has it, and of
+//!   objects `<kind>.redacted` in the object's stream, as `annals log redact` has it, and of
 //!   all else `testkit.redacted` in the stream `testkit-redaction`.
 //! - Take [`Content::Removed`](annals_event_log::Content::Removed), and a blob that is not
 //!   there any more, for what they are: content that is gone.

@@ -13,6 +13,7 @@ use crate::key::{Action, action};
 use crate::lists::Lists;
 use crate::object::{Object, Page};
 use crate::options::Options;
+use crate::past::PastPosition;
 use crate::session::{Opened, SessionScreen};
 use crate::steps::Steps;
 use crate::text::{has, short};
@@ -30,12 +31,28 @@ pub(crate) enum Screen {
     Fields(Fields),
 }
 
+/// A line that is being typed.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    pub(crate) prompt: Prompt,
+    pub(crate) text: String,
+}
+
+/// The use of a typed line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prompt {
+    /// Words to search on the screen.
+    Search,
+    /// A position or a time to show the screen at.
+    Time,
+}
+
 /// Everything that is shown.
 pub(crate) struct App<'a> {
     annals: &'a Annals,
     screens: Vec<Screen>,
-    /// What is being typed, while it is.
-    pub(crate) typed: Option<String>,
+    /// The line that is being typed.
+    pub(crate) typed: Option<Typed>,
     /// What is searched.
     pub(crate) needle: String,
     pub(crate) is_helping: bool,
@@ -52,7 +69,11 @@ pub(crate) struct App<'a> {
 
 impl<'a> App<'a> {
     pub(crate) async fn new(annals: &'a Annals, options: &Options) -> Result<App<'a>, ScreenError> {
-        let mut lists = Box::<Lists>::default();
+        let past = match options.at {
+            Some(position) => PastPosition::at(annals, position).await?,
+            None => None,
+        };
+        let mut lists = Box::new(Lists::at(past));
         lists.show(annals, 0).await?;
         let mut app = App {
             annals,
@@ -69,7 +90,7 @@ impl<'a> App<'a> {
             is_done: false,
         };
         if let Some(id) = &options.object {
-            let screen = named(annals, id).await?;
+            let screen = named(annals, id, past).await?;
             app.screens.push(screen);
         }
         Ok(app)
@@ -86,6 +107,18 @@ impl<'a> App<'a> {
 
     pub(crate) fn screen(&mut self) -> Option<&mut Screen> {
         self.screens.last_mut()
+    }
+
+    /// The past position of the screen that is shown; `None` is the present. A screen of an event has that of the screen
+    /// that it was opened from.
+    pub(crate) fn past(&self) -> Option<PastPosition> {
+        let past = self.screens.iter().rev().find_map(|screen| match screen {
+            Screen::Lists(lists) => Some(lists.past()),
+            Screen::Session(session) => Some(session.past),
+            Screen::Object(object) => Some(object.past()),
+            Screen::Fields(_) => None,
+        });
+        past.flatten()
     }
 
     /// Looks for what came; whether there is anything to draw.
@@ -144,7 +177,8 @@ impl<'a> App<'a> {
         match action {
             Action::Quit => self.is_done = true,
             Action::Help => self.is_helping = true,
-            Action::Find => self.typed = Some(String::new()),
+            Action::Find => self.begin_typing(Prompt::Search),
+            Action::Time => self.begin_typing(Prompt::Time),
             Action::NextHit => self.find(Steps::Forward).await?,
             Action::PreviousHit => self.find(Steps::Back).await?,
             Action::Follow => self.follow().await?,
@@ -227,16 +261,45 @@ impl<'a> App<'a> {
         Ok(())
     }
 
+    /// Moves the screen through time: `to` gives the new step from the current one and the last one. Behind the last
+    /// step is the present.
     async fn travel(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ScreenError> {
         let annals = self.annals;
-        match self.screens.last_mut() {
+        let position = match self.screens.last_mut() {
             Some(Screen::Object(object)) => {
                 let last = object.history.len().saturating_sub(1);
                 let moment = to(object.moment(), last);
-                Ok(object.travel(annals, moment).await?)
+                return Ok(object.travel(annals, moment).await?);
+            }
+            Some(Screen::Session(session)) => session.moved(to),
+            Some(Screen::Lists(lists)) => {
+                let end = annals.position().0;
+                let at = lists.past().map_or(end, |past| past.position.0);
+                let step = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
+                // There is nothing before the first event.
+                Some(Position(to(step(at), step(end)).max(1) as u64))
+            }
+            _ => None,
+        };
+        let past = match position {
+            Some(position) => PastPosition::at(annals, position).await?,
+            None => None,
+        };
+        self.go(past).await
+    }
+
+    /// Shows the screen as of a past position; `None` is the present.
+    async fn go(&mut self, past: Option<PastPosition>) -> Result<(), ScreenError> {
+        let annals = self.annals;
+        match self.screens.last_mut() {
+            Some(Screen::Object(object)) => object.go(annals, past).await,
+            Some(Screen::Session(session)) => session.travel(annals, past).await,
+            Some(Screen::Lists(lists)) if lists.is_of_sessions() => {
+                lists.travel(annals, past).await
             }
             _ => {
-                self.note = Some("time is moved on an object's pages: open one first".to_owned());
+                let note = "time is moved on the sessions, a session or an object's pages";
+                self.note = Some(note.to_owned());
                 Ok(())
             }
         }
@@ -245,7 +308,7 @@ impl<'a> App<'a> {
     async fn follow(&mut self) -> Result<(), ScreenError> {
         self.follows = !self.follows;
         if self.follows {
-            self.travel_if_object().await?;
+            self.return_to_present().await?;
             match self.screens.last_mut() {
                 Some(Screen::Lists(lists)) => lists.list().cursor.at = 0,
                 Some(Screen::Session(session)) => {
@@ -261,10 +324,11 @@ impl<'a> App<'a> {
         Ok(())
     }
 
-    /// What is followed is shown as it is now.
-    async fn travel_if_object(&mut self) -> Result<(), ScreenError> {
+    /// A screen that follows the log shows the present.
+    async fn return_to_present(&mut self) -> Result<(), ScreenError> {
         match self.screens.last() {
-            Some(Screen::Object(_)) => self.travel(|_, last| last).await,
+            Some(Screen::Object(_) | Screen::Session(_)) => self.go(None).await,
+            Some(Screen::Lists(lists)) if lists.is_of_sessions() => self.go(None).await,
             _ => Ok(()),
         }
     }
@@ -281,6 +345,7 @@ impl<'a> App<'a> {
 
     /// Opens what is under the cursor.
     async fn open(&mut self) -> Result<(), ScreenError> {
+        let past = self.past();
         let opened = match self.screens.last_mut() {
             Some(Screen::Lists(lists)) => {
                 let list = lists.list();
@@ -288,24 +353,24 @@ impl<'a> App<'a> {
                 let (id, is_session) =
                     row.map_or((None, false), |row| (Some(row.id), row.is_session));
                 match id.filter(|_| is_session) {
-                    Some(id) => Some(session(self.annals, id).await?),
-                    None => self.object(id).await?,
+                    Some(id) => Some(session(self.annals, id, past).await?),
+                    None => self.object(id, past).await?,
                 }
             }
             Some(Screen::Session(screen)) => match screen.toggle(self.annals).await? {
                 Opened::Here => None,
-                Opened::SubAgent(id) => Some(session(self.annals, id).await?),
+                Opened::SubAgent(id) => Some(session(self.annals, id, past).await?),
             },
             Some(Screen::Fields(fields)) => {
                 let names = fields.rows.get(fields.cursor.at).and_then(|it| it.names);
-                self.object(names).await?
+                self.object(names, past).await?
             }
             Some(Screen::Object(object)) => {
                 let at = object.cursor().at;
                 match object.page {
                     Page::Fields => {
                         let names = object.fields.get(at).and_then(|it| it.names);
-                        self.object(names).await?
+                        self.object(names, past).await?
                     }
                     Page::Timeline => object.history.get(at).map(event),
                     Page::Window => frame(object, at),
@@ -323,8 +388,12 @@ impl<'a> App<'a> {
         Ok(())
     }
 
-    /// The screen of an object, if there is one of this id.
-    async fn object(&mut self, id: Option<Uuid>) -> Result<Option<Screen>, ScreenError> {
+    /// The screen of an object as of a past position, if there is one of this id.
+    async fn object(
+        &mut self,
+        id: Option<Uuid>,
+        past: Option<PastPosition>,
+    ) -> Result<Option<Screen>, ScreenError> {
         let Some(id) = id else {
             self.note = Some("nothing to open here".to_owned());
             return Ok(None);
@@ -333,38 +402,57 @@ impl<'a> App<'a> {
             self.note = Some(format!("{} is no object of this log", short(id)));
             return Ok(None);
         };
-        let object = Object::open(self.annals, annals::ObjectRef { kind, id }).await?;
+        let object = Object::open(self.annals, annals::ObjectRef { kind, id }, past).await?;
         Ok(Some(Screen::Object(Box::new(object))))
     }
 
-    /// A key while what is searched is typed.
-    async fn type_on(&mut self, mut typed: String, key: KeyEvent) -> Result<(), ScreenError> {
+    fn begin_typing(&mut self, prompt: Prompt) {
+        let text = String::new();
+        self.typed = Some(Typed { prompt, text });
+    }
+
+    /// A key while a line is typed.
+    async fn type_on(&mut self, mut typed: Typed, key: KeyEvent) -> Result<(), ScreenError> {
+        let is_search = typed.prompt == Prompt::Search;
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_left = key.code == KeyCode::Esc || is_control && key.code == KeyCode::Char('c');
+        if is_left {
+            if is_search {
+                self.needle.clear();
+            }
+            return Ok(());
+        }
         match key.code {
-            KeyCode::Enter => {
-                if !typed.is_empty() {
-                    self.needle = typed;
-                }
-                return Ok(());
-            }
-            KeyCode::Esc => {
-                self.needle.clear();
-                return Ok(());
-            }
-            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                self.needle.clear();
-                return Ok(());
-            }
+            KeyCode::Enter => return self.enter(typed).await,
             KeyCode::Backspace => {
-                typed.pop();
+                typed.text.pop();
             }
-            KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::CONTROL) => typed.push(c),
+            KeyCode::Char(c) if !is_control => typed.text.push(c),
             _ => {}
         }
-        self.needle.clone_from(&typed);
+        if is_search {
+            self.needle.clone_from(&typed.text);
+        }
         self.typed = Some(typed);
-        match self.needle.is_empty() {
-            true => Ok(()),
-            false => self.find(Steps::Here).await,
+        match is_search && !self.needle.is_empty() {
+            true => self.find(Steps::Here).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps the searched words, or shows the screen as of the typed time.
+    async fn enter(&mut self, typed: Typed) -> Result<(), ScreenError> {
+        let text = typed.text.trim();
+        match typed.prompt {
+            _ if text.is_empty() => Ok(()),
+            Prompt::Search => {
+                self.needle = typed.text;
+                Ok(())
+            }
+            Prompt::Time => {
+                let past = PastPosition::named(self.annals, text).await?;
+                self.go(past).await
+            }
         }
     }
 
@@ -421,25 +509,33 @@ impl<'a> App<'a> {
 }
 
 /// The screen of a session or an object by its name. A task that is a session is shown as its conversation.
-async fn named(annals: &Annals, name: &str) -> Result<Screen, ScreenError> {
+async fn named(
+    annals: &Annals,
+    name: &str,
+    past: Option<PastPosition>,
+) -> Result<Screen, ScreenError> {
     let object = match annals.resolve(name).await {
         Ok(object) => object,
         Err(error) => match annals.conversations().find(name).await {
-            Ok(found) => return session(annals, found.id).await,
+            Ok(found) => return session(annals, found.id, past).await,
             Err(_) => return Err(error.into()),
         },
     };
     if object.kind == Kind::Task
         && let Ok(found) = annals.conversations().find(&object.id.to_string()).await
     {
-        return session(annals, found.id).await;
+        return session(annals, found.id, past).await;
     }
-    let object = Object::open(annals, object).await?;
+    let object = Object::open(annals, object, past).await?;
     Ok(Screen::Object(Box::new(object)))
 }
 
-async fn session(annals: &Annals, id: Uuid) -> Result<Screen, ScreenError> {
-    let screen = SessionScreen::read(annals, id).await?;
+async fn session(
+    annals: &Annals,
+    id: Uuid,
+    past: Option<PastPosition>,
+) -> Result<Screen, ScreenError> {
+    let screen = SessionScreen::read(annals, id, past).await?;
     Ok(Screen::Session(Box::new(screen)))
 }
 

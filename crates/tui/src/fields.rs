@@ -1,10 +1,11 @@
 //! JSON as fields: names and values, a row each, in which a cursor can move.
 
+use annals::projections::{is_content_field, time_of_field};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
-use crate::text::safe;
+use crate::text::{safe, when};
 
 /// Characters of a row of a long text.
 const WIDTH: usize = 110;
@@ -55,13 +56,15 @@ pub(crate) fn rows(json: &Value) -> Vec<Field> {
     match json {
         Value::Object(members) => members
             .iter()
-            .for_each(|(name, value)| put(&mut rows, 0, name, value)),
-        value => put(&mut rows, 0, "", value),
+            .for_each(|(name, value)| put(&mut rows, (0, false), name, value)),
+        value => put(&mut rows, (0, false), "", value),
     }
     rows
 }
 
-fn put(rows: &mut Vec<Field>, depth: usize, name: &str, value: &Value) {
+/// Adds the rows of a field. Times of the log are those of the user's zone; content is as it was recorded.
+fn put(rows: &mut Vec<Field>, (depth, is_content): (usize, bool), name: &str, value: &Value) {
+    let within = (depth + 1, is_content || is_content_field(name));
     let head = |value: String, names| Field {
         depth,
         name: safe(name),
@@ -72,14 +75,18 @@ fn put(rows: &mut Vec<Field>, depth: usize, name: &str, value: &Value) {
         Value::Object(members) if !members.is_empty() => {
             rows.push(head(String::new(), None));
             for (name, value) in members {
-                put(rows, depth + 1, name, value);
+                put(rows, within, name, value);
             }
         }
         Value::Array(items) if !items.is_empty() => {
             rows.push(head(format!("{} of them", items.len()), None));
             for (at, value) in items.iter().enumerate() {
-                put(rows, depth + 1, &at.to_string(), value);
+                put(rows, within, &at.to_string(), value);
             }
+        }
+        Value::String(text) if !is_content && time_of_field(name, text).is_some() => {
+            let time = time_of_field(name, text).map(when);
+            rows.push(head(time.unwrap_or_default(), None));
         }
         Value::String(text) => {
             let names = Uuid::parse_str(text).ok();

@@ -35,6 +35,8 @@ pub(crate) enum Action {
     First,
     /// As it is now.
     Present,
+    /// Type a position or a time to go to.
+    Time,
     /// Begin to type what is searched.
     Find,
     /// The next hit.
@@ -50,7 +52,7 @@ pub(crate) enum Action {
 }
 
 /// The keys, for people: `?` shows them.
-pub(crate) const KEYS: [(&str, &str); 12] = [
+pub(crate) const KEYS: [(&str, &str); 13] = [
     (
         "j k  ↓ ↑",
         "down, up; Ctrl-D Ctrl-U or Page keys by a screen; g G first, last",
@@ -66,10 +68,14 @@ pub(crate) const KEYS: [(&str, &str); 12] = [
     ),
     (
         "← →",
-        "an event earlier, later: the whole page shows the object as it was",
+        "an event earlier, later; in a session a turn: the page is as it was then",
     ),
-    (", .", "ten events earlier, later"),
-    ("Home End", "its first event; the present"),
+    (", .", "ten events or turns earlier, later"),
+    ("Home End", "the first event or turn; the present"),
+    (
+        "t",
+        "go to a position or a time: 1234, yesterday, 2026-01-31, 14:30, 2d, now",
+    ),
     ("/", "search on this page; Enter keeps, Esc drops"),
     ("n N", "the next hit, the one before"),
     ("f", "follow: the cursor stays on what comes last"),
@@ -108,6 +114,7 @@ pub(crate) fn action(key: KeyEvent) -> Option<Action> {
         KeyCode::Char('.') => Action::Later(10),
         KeyCode::Home => Action::First,
         KeyCode::End => Action::Present,
+        KeyCode::Char('t') => Action::Time,
         KeyCode::Char('/') => Action::Find,
         KeyCode::Char('n') => Action::NextHit,
         KeyCode::Char('N') => Action::PreviousHit,

@@ -1,6 +1,6 @@
 //! The terminal view of a log (`annals tui`): sessions and their conversations, lists of objects, an object's fields, a run
-//! as a timeline, the context window as blocks, a patch set's diff. The arrow keys move an object through time: every page shows it as it was
-//! after one of its events, by the same views as the command line's `--at`.
+//! as a timeline, the context window as blocks, a patch set's diff. The arrow keys move the sessions, a conversation and an object through
+//! time: the screen is as it was after an event, by the same views as the command line's `--at`.
 //!
 //! It only reads. All that it draws goes through `annals_terminal`, so that what a log holds cannot drive the terminal.
 //!
@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `app` | the state: a stack of screens, and what a key does to it |
 //! | `lists`, `session`, `object`, `fields` | the screens: what they load, where the cursor is |
+//! | `past` | past positions, and the texts that name one |
 //! | `steps` | in which direction a search goes |
 //! | `draw` | how each is drawn |
 //! | `run` | the terminal itself |
@@ -21,6 +22,7 @@ mod key;
 mod lists;
 mod object;
 mod options;
+mod past;
 mod run;
 mod session;
 mod steps;

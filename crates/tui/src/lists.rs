@@ -3,14 +3,15 @@
 use annals::domain::{Kind, Timestamp};
 use annals::event_log::Position;
 use annals::projections::{CatalogueRow, InboxQuery, InboxReason, ListQuery, Status};
-use annals::{Annals, InboxItem, SessionListed, SessionQuery};
+use annals::{Annals, At, InboxItem, SessionListed, SessionQuery};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
 use crate::error::ScreenError;
+use crate::past::PastPosition;
 use crate::session::{cost, status};
 use crate::steps::Steps;
-use crate::text::{has, safe, short, when};
+use crate::text::{brief, has, safe, short};
 
 /// Rows that are read at once.
 const PAGE: usize = 200;
@@ -81,14 +82,9 @@ impl Row {
 
     fn session(listed: &SessionListed) -> Row {
         let session = &listed.summary;
-        let title = session.title.as_deref().unwrap_or("untitled session");
+        let title = session.title_or_words();
         let project = session.project_name().map(str::to_owned);
-        let parts = [
-            Some(title.to_owned()),
-            project,
-            session.agent.clone(),
-            cost(listed),
-        ];
+        let parts = [Some(title), project, session.agent.clone(), cost(listed)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         Row {
             id: session.id,
@@ -102,8 +98,8 @@ impl Row {
     /// The time, as wide for every row.
     pub(crate) fn when(&self) -> String {
         match self.time {
-            Some(time) => when(time),
-            None => format!("{:<20}", "time unknown"),
+            Some(time) => brief(time),
+            None => format!("{:<16}", "time unknown"),
         }
     }
 
@@ -137,9 +133,45 @@ pub(crate) struct List {
 pub(crate) struct Lists {
     lists: [List; SOURCES.len()],
     shown: usize,
+    /// The past position at which sessions are listed; `None` is the present. The other lists are of the present.
+    sessions_at: Option<PastPosition>,
 }
 
 impl Lists {
+    pub(crate) fn at(past: Option<PastPosition>) -> Lists {
+        Lists {
+            sessions_at: past,
+            ..Lists::default()
+        }
+    }
+
+    /// The past position at which the shown list is; `None` is the present.
+    pub(crate) fn past(&self) -> Option<PastPosition> {
+        self.sessions_at.filter(|_| self.is_of_sessions())
+    }
+
+    /// Returns `true` if the shown list can be moved through time.
+    pub(crate) fn is_of_sessions(&self) -> bool {
+        self.source() == Source::Sessions
+    }
+
+    /// Lists the sessions as of another position; the cursor stays on its session.
+    pub(crate) async fn travel(
+        &mut self,
+        annals: &Annals,
+        past: Option<PastPosition>,
+    ) -> Result<(), ScreenError> {
+        if past == self.sessions_at {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut self.sessions_at, past);
+        let read = self.read_again(annals).await;
+        if read.is_err() {
+            self.sessions_at = before;
+        }
+        read
+    }
+
     pub(crate) fn titles() -> impl Iterator<Item = &'static str> {
         SOURCES.iter().map(|(title, _)| *title)
     }
@@ -166,6 +198,19 @@ impl Lists {
 
     /// Reads the list that is shown again, as far as it was read; the cursor stays on its object, or on the newest.
     pub(crate) async fn refresh(&mut self, annals: &Annals) -> Result<(), ScreenError> {
+        // A past list stays as it is.
+        if self.past().is_none() {
+            self.read_again(annals).await?;
+        }
+        // What other lists have is old as well.
+        let shown = self.shown;
+        for (at, list) in self.lists.iter_mut().enumerate() {
+            list.is_read &= at == shown;
+        }
+        Ok(())
+    }
+
+    async fn read_again(&mut self, annals: &Annals) -> Result<(), ScreenError> {
         let list = self.list();
         let at = list.cursor.at;
         let held = list.rows.get(at).filter(|_| at > 0).map(|row| row.id);
@@ -174,11 +219,6 @@ impl Lists {
         let list = self.list();
         let found = held.and_then(|id| list.rows.iter().position(|row| row.id == id));
         list.cursor.put(found.unwrap_or(0), list.rows.len());
-        // What other lists have is old as well.
-        let shown = self.shown;
-        for (at, list) in self.lists.iter_mut().enumerate() {
-            list.is_read &= at == shown;
-        }
         Ok(())
     }
 
@@ -219,14 +259,14 @@ impl Lists {
     }
 
     async fn read(&mut self, annals: &Annals, limit: usize) -> Result<(), ScreenError> {
-        let (rows, next) = page(annals, self.source(), None, limit).await?;
+        let (rows, next) = self.page(annals, None, limit).await?;
         let list = self.list();
         (list.rows, list.next, list.is_read) = (rows, next, true);
         Ok(())
     }
 
     async fn more(&mut self, annals: &Annals, next: Next) -> Result<(), ScreenError> {
-        let (rows, next) = page(annals, self.source(), Some(next), PAGE).await?;
+        let (rows, next) = self.page(annals, Some(next), PAGE).await?;
         let list = self.list();
         list.rows.extend(rows);
         list.next = next;
@@ -238,48 +278,61 @@ impl Lists {
             .get(self.shown)
             .map_or(Source::Inbox, |(_, source)| *source)
     }
-}
 
-async fn page(
-    annals: &Annals,
-    source: Source,
-    next: Option<Next>,
-    limit: usize,
-) -> Result<(Vec<Row>, Option<Next>), ScreenError> {
-    let (after, offset) = match next {
-        Some(Next::After(position)) => (Some(position), 0),
-        Some(Next::Offset(offset)) => (None, offset),
-        None => (None, 0),
-    };
-    match source {
-        Source::Sessions => {
-            let query = SessionQuery::default()
-                .with_offset(offset)
-                .with_limit(limit);
-            let page = annals.conversations().list(&query).await?;
-            let rows: Vec<Row> = page.sessions.iter().map(Row::session).collect();
-            let end = offset + rows.len();
-            let is_over = rows.is_empty() || end >= page.total;
-            Ok((rows, (!is_over).then_some(Next::Offset(end))))
-        }
-        Source::Inbox => {
-            let mut query = InboxQuery::default();
-            (query.after, query.limit) = (after, limit);
-            let page = annals.inbox().items(&query).await?;
-            let row = |item: &InboxItem| match item {
-                InboxItem::Intent(entry) => Row::of(&entry.row, Some(&entry.reasons)),
-                InboxItem::Session(row) => Row::of(row, Some(&[InboxReason::Approval])),
-            };
-            Ok((
-                page.items.iter().map(row).collect(),
-                page.next.map(Next::After),
-            ))
-        }
-        Source::Kind(kind) => {
-            let query = ListQuery::new(kind).with_after(after).with_limit(limit);
-            let listed = annals.index().list(&query).await?;
-            let rows = listed.rows.iter().map(|row| Row::of(row, None)).collect();
-            Ok((rows, listed.next.map(Next::After)))
+    async fn page(
+        &self,
+        annals: &Annals,
+        next: Option<Next>,
+        limit: usize,
+    ) -> Result<(Vec<Row>, Option<Next>), ScreenError> {
+        let (after, offset) = match next {
+            Some(Next::After(position)) => (Some(position), 0),
+            Some(Next::Offset(offset)) => (None, offset),
+            None => (None, 0),
+        };
+        match self.source() {
+            Source::Sessions => sessions(annals, self.sessions_at, offset, limit).await,
+            Source::Inbox => inbox(annals, after, limit).await,
+            Source::Kind(kind) => {
+                let query = ListQuery::new(kind).with_after(after).with_limit(limit);
+                let listed = annals.index().list(&query).await?;
+                let rows = listed.rows.iter().map(|row| Row::of(row, None)).collect();
+                Ok((rows, listed.next.map(Next::After)))
+            }
         }
     }
+}
+
+async fn sessions(
+    annals: &Annals,
+    past: Option<PastPosition>,
+    offset: usize,
+    limit: usize,
+) -> Result<(Vec<Row>, Option<Next>), ScreenError> {
+    let at = past.map_or(At::Now, |past| At::Position(past.position));
+    let query = SessionQuery::default()
+        .with_at(at)
+        .with_offset(offset)
+        .with_limit(limit);
+    let page = annals.conversations().list(&query).await?;
+    let rows: Vec<Row> = page.sessions.iter().map(Row::session).collect();
+    let end = offset + rows.len();
+    let is_over = rows.is_empty() || end >= page.total;
+    Ok((rows, (!is_over).then_some(Next::Offset(end))))
+}
+
+async fn inbox(
+    annals: &Annals,
+    after: Option<Position>,
+    limit: usize,
+) -> Result<(Vec<Row>, Option<Next>), ScreenError> {
+    let mut query = InboxQuery::default();
+    (query.after, query.limit) = (after, limit);
+    let page = annals.inbox().items(&query).await?;
+    let row = |item: &InboxItem| match item {
+        InboxItem::Intent(entry) => Row::of(&entry.row, Some(&entry.reasons)),
+        InboxItem::Session(row) => Row::of(row, Some(&[InboxReason::Approval])),
+    };
+    let rows = page.items.iter().map(row).collect();
+    Ok((rows, page.next.map(Next::After)))
 }

@@ -7,7 +7,9 @@ use annals::{Annals, At, LoadError, ObjectRef, SeenWindow, ViewError};
 use serde_json::Value;
 
 use crate::cursor::Cursor;
+use crate::error::ScreenError;
 use crate::fields::{Field, rows};
+use crate::past::PastPosition;
 use crate::text::{safe, short};
 
 /// Bytes of a diff that are shown.
@@ -51,7 +53,12 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    pub(crate) async fn open(annals: &Annals, object: ObjectRef) -> Result<Object, ViewError> {
+    /// Opens an object as of a past position; `None` is the present.
+    pub(crate) async fn open(
+        annals: &Annals,
+        object: ObjectRef,
+        past: Option<PastPosition>,
+    ) -> Result<Object, ScreenError> {
         let page = match object.kind {
             Kind::Run | Kind::Session => Page::Timeline,
             Kind::ContextPipeline => Page::Window,
@@ -74,7 +81,36 @@ impl Object {
             cursors: Default::default(),
         };
         opened.refresh(annals, false).await?;
+        opened.go(annals, past).await?;
         Ok(opened)
+    }
+
+    /// Shows the object as of a past position: after the last of its events up to there.
+    pub(crate) async fn go(
+        &mut self,
+        annals: &Annals,
+        past: Option<PastPosition>,
+    ) -> Result<(), ScreenError> {
+        let Some(PastPosition { position, .. }) = past else {
+            return Ok(self.travel(annals, usize::MAX).await?);
+        };
+        let until = self.history.partition_point(|it| it.position <= position);
+        match (until, self.history.first()) {
+            (0, Some(entry)) => {
+                let first = entry.position;
+                Err(ScreenError::NotYet { position, first })
+            }
+            _ => Ok(self.travel(annals, until.saturating_sub(1)).await?),
+        }
+    }
+
+    /// The past event after which it is shown; `None` is the present.
+    pub(crate) fn past(&self) -> Option<PastPosition> {
+        let entry = self.history.get(self.moment?)?;
+        Some(PastPosition {
+            position: entry.position,
+            time: Some(entry.recorded_at),
+        })
     }
 
     /// Reads what there is of it now; whether anything came.
@@ -107,7 +143,7 @@ impl Object {
 
     /// Moves to the event at this index; behind the last one to the present.
     pub(crate) async fn travel(&mut self, annals: &Annals, to: usize) -> Result<(), ViewError> {
-        let moment = Some(to).filter(|to| to + 1 < self.history.len());
+        let moment = Some(to).filter(|to| to.saturating_add(1) < self.history.len());
         if moment == self.moment {
             return Ok(());
         }

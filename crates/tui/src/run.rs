@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::draw::draw;
 use crate::error::ScreenError;
 use crate::options::Options;
+use crate::text::in_zone;
 
 /// Events that come within this time are drawn together.
 const TOGETHER: Duration = Duration::from_millis(200);
@@ -38,6 +39,7 @@ pub async fn run(
     options: &Options,
     ended: impl Future<Output = ()>,
 ) -> Result<(), TuiError> {
+    in_zone(options.zone);
     // An object that is not there is said on the user's own screen.
     let mut app = App::new(annals, options).await?;
     let mut terminal = ratatui::try_init()?;

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use annals::event_log::Position;
 use annals::projections::{Diffs, Emphasis, Folding, LineWriter, TextLine, Turn, TurnBody};
-use annals::{Annals, At, SessionListed, TurnRange};
+use annals::{Annals, At, SessionError, SessionListed, TurnRange};
 use annals_terminal::{Part, cut_parts, wrap};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
 use crate::error::ScreenError;
+use crate::past::PastPosition;
 use crate::text::{safe, when};
 
 /// Columns of a row before the terminal's width is known.
@@ -49,7 +51,16 @@ pub(crate) struct SessionScreen {
     pub(crate) rows: Vec<SessionRow>,
     width: usize,
     pub(crate) cursor: Cursor,
-    last_position: u64,
+    /// The past position at which it is shown; `None` is the present.
+    pub(crate) past: Option<PastPosition>,
+    /// The positions of all its turns, by which it is moved through time.
+    pub(crate) steps: Vec<Position>,
+    /// The number of its turns at present.
+    pub(crate) total: usize,
+    /// The first position at which it is a session.
+    begins: Option<Position>,
+    /// The position of its last event.
+    last_position: Position,
 }
 
 /// What happens when a row is opened.
@@ -61,7 +72,11 @@ pub(crate) enum Opened {
 }
 
 impl SessionScreen {
-    pub(crate) async fn read(annals: &Annals, id: Uuid) -> Result<SessionScreen, ScreenError> {
+    pub(crate) async fn read(
+        annals: &Annals,
+        id: Uuid,
+        past: Option<PastPosition>,
+    ) -> Result<SessionScreen, ScreenError> {
         let mut screen = SessionScreen {
             id,
             title: String::new(),
@@ -73,41 +88,121 @@ impl SessionScreen {
             rows: Vec::new(),
             width: WIDTH,
             cursor: Cursor::default(),
-            last_position: 0,
+            past,
+            steps: Vec::new(),
+            total: 0,
+            begins: None,
+            last_position: Position(0),
         };
         screen.refresh(annals, false).await?;
+        if past.is_some() {
+            screen.show(annals, past).await?;
+        }
         Ok(screen)
     }
 
-    /// Reads the conversation again if it grew. If it is followed, the cursor moves to its end.
+    /// Reads the conversation again if it grew. If it is followed, the cursor moves to its end. A past conversation stays
+    /// as it is.
     pub(crate) async fn refresh(
         &mut self,
         annals: &Annals,
         follows: bool,
     ) -> Result<(), ScreenError> {
         let family = annals.conversations().family(self.id, At::Now).await?;
-        let listed = family.session;
-        if listed.summary.last_position == self.last_position {
+        let summary = &family.session.summary;
+        let last = Position(summary.last_position);
+        if last == self.last_position {
             return Ok(());
         }
-        self.turns = annals
-            .conversation(self.id, At::Now, TurnRange::all())
-            .await?
-            .turns;
-        self.last_position = listed.summary.last_position;
-        self.title = safe(
-            listed
-                .summary
-                .title
-                .as_deref()
-                .unwrap_or("untitled session"),
-        );
-        self.facts = safe(&facts(&listed));
-        self.draw_lines();
-        if follows {
-            self.cursor.put(usize::MAX, self.rows.len());
+        let begins = match self.begins {
+            Some(begins) => begins,
+            None => beginning(annals, self.id, Position(summary.first_position), last).await?,
+        };
+        let all = TurnRange::all();
+        let turns = annals.conversation(self.id, At::Now, all).await?.turns;
+        self.last_position = last;
+        self.begins = Some(begins);
+        self.total = turns.len();
+        // A prompt can be recorded before the session that it begins.
+        let steps = turns.iter().map(|turn| turn.position.max(begins));
+        self.steps = steps.collect();
+        self.steps.sort_unstable();
+        self.steps.dedup();
+        if self.past.is_none() {
+            self.put(&family.session, turns);
+            if follows {
+                self.cursor.put(usize::MAX, self.rows.len());
+            }
         }
         Ok(())
+    }
+
+    /// Shows the conversation as of another position, with the cursor on its newest turn.
+    pub(crate) async fn travel(
+        &mut self,
+        annals: &Annals,
+        past: Option<PastPosition>,
+    ) -> Result<(), ScreenError> {
+        if past == self.past {
+            return Ok(());
+        }
+        self.show(annals, past).await?;
+        let last = self.rows.iter().rposition(|row| !row.parts.is_empty());
+        self.cursor.put(last.unwrap_or(0), self.rows.len());
+        Ok(())
+    }
+
+    async fn show(
+        &mut self,
+        annals: &Annals,
+        past: Option<PastPosition>,
+    ) -> Result<(), ScreenError> {
+        let at = past.map_or(At::Now, |past| At::Position(past.position));
+        if let (Some(PastPosition { position, .. }), Some(first)) = (past, self.begins)
+            && position < first
+        {
+            return Err(ScreenError::NotYet { position, first });
+        }
+        let family = annals.conversations().family(self.id, at).await?;
+        let turns = annals.conversation(self.id, at, TurnRange::all()).await?;
+        self.past = past;
+        self.put(&family.session, turns.turns);
+        Ok(())
+    }
+
+    fn put(&mut self, listed: &SessionListed, turns: Vec<Turn>) {
+        self.title = safe(&listed.summary.title_or_words());
+        self.facts = safe(&facts(listed));
+        self.turns = turns;
+        self.draw_lines();
+    }
+
+    /// The step at which it is shown, as an index of `steps`.
+    pub(crate) fn step(&self) -> usize {
+        let until = match self.past {
+            Some(past) => self.steps.partition_point(|step| *step <= past.position),
+            None => self.steps.len(),
+        };
+        until.saturating_sub(1)
+    }
+
+    /// The position to which it is moved: `to` gives the new step from the current one and the last one, behind which is
+    /// the present, `None`.
+    pub(crate) fn moved(&self, to: impl Fn(usize, usize) -> usize) -> Option<Position> {
+        let last = self.steps.len().saturating_sub(1);
+        let step = to(self.step(), last);
+        let position = self.steps.get(step).copied();
+        position.filter(|_| step < last)
+    }
+
+    /// The number of turns that are shown.
+    pub(crate) fn shown(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// The time of the newest turn that is shown.
+    pub(crate) fn newest(&self) -> Option<annals::domain::Timestamp> {
+        self.turns.iter().rev().find_map(|turn| turn.at)
     }
 
     /// Opens the turns of the row under the cursor, or folds them. A row of a sub-agent leads to its session.
@@ -192,6 +287,39 @@ impl SessionScreen {
         let at = self.cursor.at;
         self.cursor.put(at, self.rows.len());
     }
+}
+
+/// The first position at which a session is one: its first events alone need not make it one.
+async fn beginning(
+    annals: &Annals,
+    id: Uuid,
+    first: Position,
+    last: Position,
+) -> Result<Position, ScreenError> {
+    let (mut low, mut high) = (first.0, first.0);
+    let mut is_found = false;
+    // It is close to the first event: steps double until it is passed, and halve from there.
+    while low < high || !is_found {
+        let at = match is_found {
+            true => low + (high - low) / 2,
+            false => high,
+        };
+        match annals
+            .conversations()
+            .family(id, At::Position(Position(at)))
+            .await
+        {
+            Ok(_) => (high, is_found) = (at, true),
+            Err(SessionError::NotYet { .. }) if is_found => low = at + 1,
+            Err(SessionError::NotYet { .. }) if at >= last.0 => return Ok(last),
+            Err(SessionError::NotYet { .. }) => {
+                low = at + 1;
+                high = at.saturating_add(at - first.0 + 1).min(last.0);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(Position(high))
 }
 
 fn sub_agent(turn: &Turn) -> Option<Uuid> {

@@ -1,6 +1,9 @@
 //! Texts as they are drawn.
 
+use std::sync::OnceLock;
+
 use annals::domain::Timestamp;
+use annals::projections::CostZone;
 use uuid::Uuid;
 
 /// Characters of a line that are looked at; no terminal shows more.
@@ -21,9 +24,27 @@ pub(crate) fn short(id: Uuid) -> String {
     digits.get(24..).unwrap_or_default().to_owned()
 }
 
-/// A time in full, in UTC.
+/// The time zone that the user chose.
+static ZONE: OnceLock<CostZone> = OnceLock::new();
+
+/// Sets the time zone of all times.
+pub(crate) fn in_zone(zone: CostZone) {
+    let _ = ZONE.set(zone);
+}
+
+fn zone() -> CostZone {
+    ZONE.get().copied().unwrap_or(CostZone::Local)
+}
+
+/// A time to the second with its offset, in the user's time zone.
 pub(crate) fn when(time: Timestamp) -> String {
-    time.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()
+    zone().time_text(time)
+}
+
+/// A time to the minute, in the user's time zone.
+pub(crate) fn brief(time: Timestamp) -> String {
+    let time = time.to_utc().with_timezone(&zone().offset_at(time));
+    time.format("%Y-%m-%d %H:%M").to_string()
 }
 
 /// How long after another time something was: `+1:02:03`.
@@ -64,6 +85,11 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let shown = [0, 999, 1_000, 12_345, 1_234_567].map(grouped);
         assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_brief_time_has_no_seconds() {
+        assert_eq!(brief(Timestamp::EPOCH).len(), 16);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::Annals;
+use annals::{Annals, At};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -34,6 +34,8 @@ impl FromRequestParts<Arc<Shared>> for Asked {
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Asked, Problem> {
         let params = Params::read(&parts.uri)?;
         let moment = Moment::read(&params, &shared.annals).await?;
+        // Links go on showing this position, whatever time the address names.
+        let params = params.at_moment(moment);
         let path = parts.uri.path();
         let own = path.strip_prefix(API);
         Ok(Asked {
@@ -47,6 +49,14 @@ impl FromRequestParts<Arc<Shared>> for Asked {
 }
 
 impl Asked {
+    /// The shown position, for queries.
+    pub(crate) fn at(&self) -> At {
+        match self.moment.is_chosen {
+            true => self.moment.at(),
+            false => At::Now,
+        }
+    }
+
     pub(crate) fn annals(&self) -> &Annals {
         &self.shared.annals
     }
@@ -81,6 +91,18 @@ impl Asked {
             "/costs" => Some(self.with(&[("until", &next_quarter(annals::event_log::now()))])),
             _ => Some(self.with(&[("at", &self.moment.position.to_string())])),
         }
+    }
+}
+
+impl Asked {
+    /// Returns `true` if the page has data: a comparison has none before both sides are named.
+    pub(crate) fn has_json(&self) -> bool {
+        let has_both = || {
+            ["a", "b"]
+                .iter()
+                .all(|side| self.params.get(side).is_some())
+        };
+        self.path != "/compare" || has_both()
     }
 }
 
@@ -147,6 +169,22 @@ pub(crate) struct Page<T> {
     /// The command that shows the same.
     pub(crate) command: String,
     pub(crate) data: T,
+}
+
+impl<T> Page<T> {
+    /// The same page with other data.
+    pub(crate) fn with_data<U>(self, data: U) -> Page<U> {
+        Page {
+            title: self.title,
+            section: self.section,
+            live: self.live,
+            slider: self.slider,
+            subject: self.subject,
+            markdown: self.markdown,
+            command: self.command,
+            data,
+        }
+    }
 }
 
 /// What the API answers: the data, and of which moment they are.

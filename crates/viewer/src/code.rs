@@ -1,17 +1,17 @@
 //! Colours of code, as classes of a few kinds: keyword, string, number, function, type, comment.
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
 use maud::{Markup, html};
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 use crate::foreign;
 
-/// Bytes of code that one answer colours. The rest is drawn without colours.
-const BYTES: usize = 160 * 1024;
-/// The time that one answer spends on colours.
-const TIME: Duration = Duration::from_millis(150);
+/// Bytes of code that one answer colours. The rest is drawn without colours. The bound is a size and not a time, so that
+/// the same page has the same colours.
+const BYTES: usize = 96 * 1024;
+/// Bytes of code that a file colours.
+const FILE_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a line that is coloured. Longer lines are generated, and slow to parse.
 const LINE: usize = 800;
 
@@ -82,27 +82,20 @@ impl Language {
 #[derive(Debug)]
 pub(crate) struct Colours {
     left: usize,
-    until: Instant,
 }
 
 impl Colours {
     pub(crate) fn new() -> Colours {
-        Colours {
-            left: BYTES,
-            until: Instant::now() + TIME,
-        }
+        Colours { left: BYTES }
     }
 
     /// For a file that is written once.
     pub(crate) fn unlimited() -> Colours {
-        Colours {
-            left: 16 * 1024 * 1024,
-            until: Instant::now() + Duration::from_secs(10),
-        }
+        Colours { left: FILE_BYTES }
     }
 
     fn take(&mut self, bytes: usize) -> bool {
-        if bytes > self.left || bytes > LINE || Instant::now() > self.until {
+        if bytes > self.left || bytes > LINE {
             return false;
         }
         self.left -= bytes;

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff};
 
 use crate::code::{Colours, Language, Painter, Span};
+use crate::figures::grouped;
 use crate::foreign;
-use crate::html::grouped;
 
 /// Lines of one file's diff that are drawn.
 pub(crate) const LINES: usize = 600;

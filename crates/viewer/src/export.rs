@@ -17,7 +17,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use uuid::Uuid;
 
 use crate::assets::CSS;
-use crate::html::{command, events, grouped, place, time};
+use crate::figures::{grouped, time};
+use crate::html::{command, events, place};
 use crate::model::{EventRow, Row};
 use crate::moment::Moment;
 use crate::pages::{diff, object, session, timeline, tree};
@@ -158,7 +159,7 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
                 div.past.file { span { strong { "As of event " (grouped(position.0)) } " of " code { (head.origin) } " · a copy, which changes no more" } }
                 @if let Some(conversation) = &conversation { main.sessions { (conversation) } }
                 main.classic {
-                    (object::head(&shown.row, found.kind))
+                    (object::head(&shown.row, found.kind, None, moment))
                     (object::body(&shown, moment))
                     (parts)
                     section {
@@ -285,7 +286,7 @@ fn proof_of(head: &TreeHead, proof: &[u8], checkpoint: &[u8], row: &Row) -> Mark
                 a.button download="proof.json" href=(data("application/json", proof)) { "proof.json" }
                 a.button download="checkpoint" href=(data("text/plain", checkpoint)) { "checkpoint" }
             }
-            (command("annals verify --proof proof.json --checkpoint checkpoint"))
+            (command("annals proof verify --proof proof.json --checkpoint checkpoint"))
             p { "The checkpoint in this file is not signed, and says what this file says. What is proved with it is worth as much as your own copy of "
                 "the checkpoint of " (grouped(head.size)) " events, signed by somebody whom you trust: use that instead. Its root must be" }
             code.root { (head.root) }

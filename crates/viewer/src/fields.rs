@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::html::{object, time};
+use crate::figures::time;
+use crate::html::object;
 use crate::moment::Moment;
 
 /// JSON deeper than this is shown as its own text.

@@ -4,8 +4,6 @@ use annals::domain::Timestamp;
 use chrono::{DateTime, Datelike, FixedOffset, Local, Offset, TimeDelta, TimeZone};
 use maud::{Markup, html};
 
-use crate::html::grouped;
-
 /// The reader's clock: this machine's time zone, and the time that counts as now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
@@ -31,6 +29,16 @@ impl Clock {
         element(at, &local(at).format("%H:%M").to_string())
     }
 
+    /// The day and the time to the second, such as "28 Nov, 14:02:31".
+    pub(crate) fn exact(self, at: Timestamp) -> Markup {
+        let (now, at_local) = (local(self.now), local(at));
+        let day = match now.year() == at_local.year() {
+            true => at_local.format("%-d %b, %H:%M:%S"),
+            false => at_local.format("%-d %b %Y, %H:%M:%S"),
+        };
+        element(at, &day.to_string())
+    }
+
     /// The day and the time, such as "28 Nov, 14:02".
     pub(crate) fn day_and_time(self, at: Timestamp) -> Markup {
         let (now, at_local) = (local(self.now), local(at));
@@ -39,6 +47,19 @@ impl Clock {
             false => at_local.format("%-d %b %Y, %H:%M"),
         };
         element(at, &day.to_string())
+    }
+}
+
+/// The day with its year and the time to the second, such as "28 Nov 2026, 14:02:31".
+pub(crate) fn exact(at: Timestamp) -> Markup {
+    element(at, &local(at).format("%-d %b %Y, %H:%M:%S").to_string())
+}
+
+/// A time: the date and the second, in this machine's time zone. The epoch stands for a time that no recording has.
+pub(crate) fn time(rfc3339: &str) -> Markup {
+    match local_time(rfc3339) {
+        Some(at) => exact(at),
+        None => html! { span.dim { "time unknown" } },
     }
 }
 
@@ -53,6 +74,13 @@ pub(crate) fn or_unknown(at: Option<Timestamp>, draw: impl FnOnce(Timestamp) -> 
 fn element(at: Timestamp, shown: &str) -> Markup {
     let full = local(at).format("%A %-d %B %Y, %H:%M:%S %:z").to_string();
     html! { time datetime=(at) title=(full) { (shown) } }
+}
+
+/// The time that an RFC 3339 text names. `None` for the epoch: the recording has no time.
+pub(crate) fn local_time(rfc3339: &str) -> Option<Timestamp> {
+    let at = DateTime::parse_from_rfc3339(rfc3339).ok()?;
+    let at = Timestamp::from(at.to_utc());
+    (at != Timestamp::EPOCH).then_some(at)
 }
 
 /// A time in this machine's time zone. For years that no table has, UTC.
@@ -80,6 +108,19 @@ fn ago(now: DateTime<FixedOffset>, at: DateTime<FixedOffset>) -> String {
         _ if now.year() == at.year() => at.format("%-d %b").to_string(),
         _ => at.format("%-d %b %Y").to_string(),
     }
+}
+
+/// All digits, in groups of three.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A span of time up to now, such as "41 min".

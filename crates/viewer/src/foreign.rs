@@ -21,6 +21,18 @@ pub(crate) fn text(text: &str) -> Markup {
     } } }
 }
 
+/// A text in an attribute, with the name of each hidden character in its place.
+pub(crate) fn attribute(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => shown.push_str(plain),
+            Piece::Hidden(hidden) => shown.push_str(&name(hidden)),
+        }
+    }
+    shown
+}
+
 /// The badge of a hidden character.
 pub(crate) fn name(hidden: char) -> Cow<'static, str> {
     Cow::Borrowed(match hidden {
@@ -127,7 +139,7 @@ pub(crate) fn line(line: &str) -> Markup {
         None => text(line),
         Some((end, _)) => {
             let (shown, rest) = line.split_at(end);
-            html! { (text(shown)) span.dim { " … " (crate::html::grouped(rest.chars().count() as u64)) " more characters" } }
+            html! { (text(shown)) span.dim { " … " (crate::figures::grouped(rest.chars().count() as u64)) " more characters" } }
         }
     }
 }

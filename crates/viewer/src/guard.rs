@@ -62,7 +62,7 @@ fn problem_of(answer: &Response) -> Option<Problem> {
 fn admit(shared: &Shared, request: &Request) -> Result<Option<Response>, Problem> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let detail =
-            "the viewer only reads: commands such as annals approve change what is in a log";
+            "the viewer only reads: commands such as annals intent approve change what is in a log";
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "read_only", detail);
         return Err(problem.with(header::ALLOW, "GET, HEAD"));
     }
@@ -80,7 +80,7 @@ fn admit(shared: &Shared, request: &Request) -> Result<Option<Response>, Problem
     if token.is_in(request.headers(), &shared.cookie) {
         return Ok(None);
     }
-    let detail = "this viewer needs its token: open the address that annals serve printed, or send the token as Authorization: Bearer TOKEN";
+    let detail = "this viewer needs its token: open the address that annals service serve printed, or send the token as Authorization: Bearer TOKEN";
     let problem = Problem::new(StatusCode::UNAUTHORIZED, "no_token", detail);
     Err(problem.with(header::WWW_AUTHENTICATE, "Bearer"))
 }

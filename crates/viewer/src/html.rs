@@ -1,9 +1,9 @@
 //! The small parts that all pages are made of. Maud escapes every text.
 
-use chrono::DateTime;
 use maud::{Markup, html};
 use uuid::Uuid;
 
+use crate::figures::{grouped, time};
 use crate::model::{EventRow, Row, Tokens, Who, short};
 use crate::moment::Moment;
 
@@ -56,13 +56,6 @@ pub(crate) fn event(position: u64, moment: Moment) -> Markup {
     html! { a.num href=(moment.link(&format!("/events/{position}"))) { (position) } }
 }
 
-/// A time: the date and the second, in UTC. The script adds the reader's own time as a title.
-pub(crate) fn time(rfc3339: &str) -> Markup {
-    let shown = DateTime::parse_from_rfc3339(rfc3339).map(|time| time.to_utc());
-    let shown = shown.map(|time| time.format("%Y-%m-%d %H:%M:%SZ").to_string());
-    html! { time datetime=(rfc3339) { (shown.unwrap_or_else(|_| rfc3339.to_owned())) } }
-}
-
 pub(crate) fn who(who: &Who) -> Markup {
     let title = format!("{} {}", who.kind, who.id);
     let name = who.name.as_deref().unwrap_or(&who.id);
@@ -72,19 +65,6 @@ pub(crate) fn who(who: &Who) -> Markup {
 /// A large number as people read it; its title has all digits.
 pub(crate) fn number(number: u64) -> Markup {
     html! { span.num title=(grouped(number)) { (roughly(number)) } }
-}
-
-/// All digits, in groups of three.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn roughly(number: u64) -> String {
@@ -148,7 +128,7 @@ fn counts(row: &Row) -> Markup {
 /// A table of objects.
 pub(crate) fn rows(rows: &[Row], moment: Moment, with_kind: bool) -> Markup {
     html! {
-        div.scroll { table.rows {
+        div.scroll { table.rows.stacked {
             thead { tr {
                 th { "Status" }
                 @if with_kind { th { "Kind" } }
@@ -171,14 +151,14 @@ pub(crate) fn rows(rows: &[Row], moment: Moment, with_kind: bool) -> Markup {
 /// A table of events.
 pub(crate) fn events(events: &[EventRow], moment: Moment, with_object: bool) -> Markup {
     html! {
-        div.scroll { table.rows.events {
+        div.scroll { table.rows.events.stacked {
             thead { tr {
                 th.right { "Event" } th { "When" } th.wide { "Who" }
                 @if with_object { th { "Object" } }
                 th { "What" }
             } }
             tbody { @for event in events { tr data-position=(event.position) {
-                td.right { (self::event(event.position, moment)) }
+                td.right data-label="event" { (self::event(event.position, moment)) }
                 td { (time(&event.occurred_at)) }
                 td.wide { (who(&event.actor)) }
                 @if with_object { td.nowrap {

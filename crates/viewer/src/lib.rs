@@ -23,6 +23,7 @@
 
 mod answer;
 mod assets;
+mod blocking;
 mod code;
 mod costing;
 mod diff_view;
@@ -32,6 +33,8 @@ mod figures;
 mod foreign;
 mod guard;
 mod html;
+mod inbox_count;
+mod index_upkeep;
 mod live;
 mod markdown;
 mod model;
@@ -50,6 +53,7 @@ mod session_entry;
 mod shell;
 mod shown;
 mod state;
+mod waiting_session;
 
 pub use annals_http::Token;
 pub use export::{ExportError, HtmlExport, HtmlOptions, export_html};

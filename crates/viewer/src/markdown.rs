@@ -19,7 +19,9 @@ const LONGEST: usize = 512 * 1024;
 /// Quotes, lists and emphases in each other that are drawn.
 const DEEPEST: usize = 24;
 /// Classes that code and badges have.
-const CLASSES: [&str; 9] = ["k", "s", "n", "f", "t", "c", "ctl", "code", "host"];
+const CLASSES: [&str; 10] = ["k", "s", "n", "f", "t", "c", "ctl", "code", "host", "table"];
+/// Characters of a code block or a table that name it for screen readers.
+const LABEL: usize = 60;
 
 /// Draws a text in Markdown.
 pub(crate) fn render(text: &str, colours: &mut Colours) -> Markup {
@@ -36,6 +38,9 @@ pub(crate) fn render(text: &str, colours: &mut Colours) -> Markup {
     pulldown_cmark::html::push_html(&mut written, harmless.events.into_iter());
     PreEscaped(CLEANER.clean(&written).to_string())
 }
+
+/// The attributes of a block that scrolls.
+const SCROLLS: [&str; 4] = ["class", "tabindex", "role", "aria-label"];
 
 static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let tags = [
@@ -63,13 +68,15 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         "td",
         "a",
         "span",
+        "section",
     ];
     let attributes = [
         ("a", HashSet::from(["href"])),
         ("ol", HashSet::from(["start"])),
         ("span", HashSet::from(["class"])),
         ("code", HashSet::from(["class"])),
-        ("pre", HashSet::from(["class"])),
+        ("pre", SCROLLS.into()),
+        ("section", SCROLLS.into()),
     ];
     let mut cleaner = Builder::empty();
     cleaner
@@ -80,6 +87,8 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .link_rel(Some("noopener noreferrer nofollow"))
         .attribute_filter(|_, attribute, value| match attribute {
             "class" if !is_class(value) => None,
+            "tabindex" if value != "0" => None,
+            "role" if value != "region" => None,
             _ => Some(Cow::Borrowed(value)),
         });
     cleaner
@@ -103,6 +112,8 @@ struct Harmless<'a, 'c> {
     code: Option<(String, String)>,
     /// For each open link or image: how it is ended.
     open: Vec<Opened>,
+    /// The place of the table that is open among the events, and the text of its first cells.
+    table: Option<(usize, String)>,
     /// The levels of the headings above, as the text has them.
     levels: Vec<HeadingLevel>,
     /// For each open quote, list, item or emphasis: whether it was written.
@@ -124,6 +135,7 @@ impl<'a, 'c> Harmless<'a, 'c> {
             colours,
             code: None,
             open: Vec::new(),
+            table: None,
             levels: Vec::new(),
             nested: Vec::new(),
         }
@@ -157,6 +169,10 @@ impl<'a, 'c> Harmless<'a, 'c> {
     }
 
     fn text(&mut self, text: &str) {
+        if let Some((_, label)) = self.table.as_mut().filter(|(_, it)| it.len() < LABEL) {
+            label.push_str(text);
+            label.push(' ');
+        }
         let written = foreign::text(text).into_string();
         self.events.push(Event::InlineHtml(written.into()));
     }
@@ -180,6 +196,8 @@ impl<'a, 'c> Harmless<'a, 'c> {
             // An alignment would be an inline style.
             Tag::Table(columns) => {
                 let none = vec![pulldown_cmark::Alignment::None; columns.len()];
+                self.table = Some((self.events.len(), String::new()));
+                self.events.push(Event::Html("".into()));
                 self.events.push(Event::Start(Tag::Table(none)));
             }
             Tag::CodeBlock(kind) => {
@@ -217,11 +235,10 @@ impl<'a, 'c> Harmless<'a, 'c> {
             {
                 self.events.push(Event::End(end));
             }
-            TagEnd::Paragraph
-            | TagEnd::Table
-            | TagEnd::TableHead
-            | TagEnd::TableRow
-            | TagEnd::TableCell => self.events.push(Event::End(end)),
+            TagEnd::Table => self.end_table(),
+            TagEnd::Paragraph | TagEnd::TableHead | TagEnd::TableRow | TagEnd::TableCell => {
+                self.events.push(Event::End(end))
+            }
             _ => {}
         }
     }
@@ -296,6 +313,25 @@ impl<'a, 'c> Harmless<'a, 'c> {
         }
     }
 
+    /// Ends a table: it is in a block that scrolls, and its first cells name it.
+    fn end_table(&mut self) {
+        self.events.push(Event::End(TagEnd::Table));
+        self.events.push(Event::Html("</section>\n".into()));
+        let Some((place, label)) = self.table.take() else {
+            return;
+        };
+        let label = format!("Table: {}", name_of(&label));
+        let block = html! { section.table tabindex="0" role="region" aria-label=(label) {} };
+        let block = block.into_string();
+        let opened = block
+            .strip_suffix("</section>")
+            .unwrap_or_default()
+            .to_owned();
+        if let Some(event) = self.events.get_mut(place) {
+            *event = Event::Html(opened.into());
+        }
+    }
+
     fn end_code(&mut self) {
         let Some((word, text)) = self.code.take() else {
             return;
@@ -303,11 +339,18 @@ impl<'a, 'c> Harmless<'a, 'c> {
         let language = word.split_whitespace().next().unwrap_or_default();
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let code = code::block(text, Language::named(language), self.colours);
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        let label = format!("Code: {}", name_of(first.unwrap_or_default()));
         let block = html! {
-            pre.code { code class=[is_language(language).then(|| format!("language-{language}"))] { (code) } }
+            pre.code tabindex="0" role="region" aria-label=(label) { code class=[is_language(language).then(|| format!("language-{language}"))] { (code) } }
         };
         self.events.push(Event::Html(block.into_string().into()));
     }
+}
+
+/// The beginning of a block, as its name for screen readers.
+fn name_of(text: &str) -> String {
+    foreign::attribute(&foreign::one_line(text, LABEL))
 }
 
 /// The host of an address on the web.
@@ -342,6 +385,7 @@ mod tests {
             "<blockquote>",
             "<th>a</th>",
             "<td>1</td>",
+            "<section class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table: a b 1 2\"><table>",
             "<hr>",
         ] {
             assert!(html.contains(part), "{part}: {html}");
@@ -446,15 +490,15 @@ mod tests {
         let html = shown("```rust\nfn main() {}\n```\n");
         assert!(
             html.contains(
-                "<pre class=\"code\"><code class=\"language-rust\"><span class=\"k\">fn</span>"
+                "aria-label=\"Code: fn main() {}\"><code class=\"language-rust\"><span class=\"k\">fn</span>"
             ),
             "{html}"
         );
         assert_eq!(
             shown("```\"><script>\nx\n```"),
-            "<pre class=\"code\"><code>x</code></pre>"
+            "<pre class=\"code\" tabindex=\"0\" role=\"region\" aria-label=\"Code: x\"><code>x</code></pre>"
         );
-        assert!(shown("```a\"b onclick=x\nz\n```").contains("<pre class=\"code\"><code>z"));
+        assert!(shown("```a\"b onclick=x\nz\n```").contains("aria-label=\"Code: z\"><code>z"));
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use annals::event_log::{Position, record_at};
+use annals::domain::Timestamp;
+use annals::event_log::{Position, now};
+use annals::projections::{CostZone, InvalidTimeName};
 use annals::{Annals, At};
 use axum::extract::{FromRequestParts, Query};
-use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 
 use crate::problem::Problem;
 
@@ -46,6 +48,15 @@ impl Params {
         pairs
             .filter(|(name, value)| !value.is_empty() && !without.contains(name))
             .collect()
+    }
+
+    /// The same with the position of a moment as `at`, or without it for now.
+    pub(crate) fn at_moment(mut self, moment: Moment) -> Params {
+        match moment.is_chosen {
+            true => self.0.insert("at".to_owned(), moment.position.to_string()),
+            false => self.0.remove("at"),
+        };
+        self
     }
 
     #[cfg(test)]
@@ -105,31 +116,42 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Reads `at`: a position, or a time by the log's clock.
+    /// Reads `at`: a position, or a time by the log's clock, in this machine's time zone.
     pub(crate) async fn read(params: &Params, annals: &Annals) -> Result<Moment, Problem> {
+        Moment::read_in(params, annals, CostZone::Local, now().into()).await
+    }
+
+    /// Like [`Moment::read`], in another time zone and at another current time.
+    async fn read_in(
+        params: &Params,
+        annals: &Annals,
+        zone: CostZone,
+        now: Timestamp,
+    ) -> Result<Moment, Problem> {
         let end = annals.position();
-        let position = match params.get("at") {
-            None => {
-                return Ok(Moment {
-                    position: end,
-                    end,
-                    is_chosen: false,
-                });
-            }
-            Some(text) => match text.parse::<At>()? {
-                At::Position(position) if position > end => {
-                    return Err(Problem::beyond_end(position, end));
-                }
-                At::Position(position) => position,
-                At::Recorded(time) => recorded_by(annals, end, time.to_utc()).await?,
-                At::Occurred(_) | At::Now => {
-                    let detail = "a page is of a position or of a time by the log's clock: annals show --at takes occurred:TIME";
-                    return Err(Problem::invalid(detail));
-                }
-            },
+        let text = params.get("at").map_or("now", str::trim);
+        if text.eq_ignore_ascii_case("now") {
+            return Ok(Moment {
+                position: end,
+                end,
+                is_chosen: false,
+            });
+        }
+        let at = At::of_name(text, |name| name.moment(zone, now));
+        let at = at.map_err(|error| invalid(text, error))?;
+        if let At::Position(position) = at
+            && position > end
+        {
+            return Err(Problem::beyond_end(position, end));
+        }
+        let position = annals.past().position_of(at).await?;
+        let Some(position) = position else {
+            let detail = "a page is of a position or of a time by the log's clock: annals show --at takes occurred:TIME";
+            return Err(Problem::invalid(detail));
         };
         Ok(Moment {
-            position,
+            // Events may have come since the end was read.
+            position: position.min(end),
             end,
             is_chosen: true,
         })
@@ -149,29 +171,158 @@ impl Moment {
     }
 }
 
-/// The last position that the log had taken by a time. Times of the log never fall, so that it is found by halves.
-async fn recorded_by(
-    annals: &Annals,
-    end: Position,
-    time: chrono::DateTime<chrono::Utc>,
-) -> Result<Position, Problem> {
-    let (mut low, mut high) = (0, end.0);
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        let record = record_at(annals.log().as_ref(), Position(middle)).await?;
-        match record {
-            Some(record) if record.recorded_at() <= time => low = middle,
-            _ => high = middle - 1,
-        }
-    }
-    Ok(Position(low))
+/// The problem of a text that names no moment.
+fn invalid(text: &str, error: InvalidTimeName) -> Problem {
+    let shown: String = text.chars().take(64).collect();
+    let detail = format!("invalid at {shown:?}: {error}, or a position such as 1234");
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_time", detail)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use annals::blocking::Wait as _;
+    use annals::domain::ActorRef;
+    use chrono::{FixedOffset, TimeDelta, Timelike as _};
+
     use super::*;
+
+    /// A log, and the time at which it took its only event.
+    fn log() -> (Annals, Timestamp) {
+        let annals = Annals::open("memory:").wait().unwrap();
+        let me = ActorRef::human("ada");
+        annals.by(&me).submit("Add a cache").wait().unwrap();
+        let end = annals.position();
+        let record = annals.contents().record(end).wait().unwrap().unwrap();
+        (annals, record.recorded_at().into())
+    }
+
+    fn later(time: Timestamp, hours: i64) -> Timestamp {
+        (time.to_utc() + TimeDelta::hours(hours)).into()
+    }
+
+    /// The zone in which it is then this hour of the day.
+    fn zone_of(time: Timestamp, hour: i32) -> CostZone {
+        let seconds = i32::try_from(time.to_utc().num_seconds_from_midnight()).unwrap();
+        // From 12 hours before UTC to 12 hours after it.
+        let east = (hour * 3_600 - seconds + 36 * 3_600).rem_euclid(24 * 3_600) - 12 * 3_600;
+        CostZone::Fixed(FixedOffset::east_opt(east).unwrap())
+    }
+
+    /// The day of a time in a zone.
+    fn day(time: Timestamp, zone: CostZone) -> String {
+        zone.day_at(time).to_string()
+    }
+
+    fn read(
+        annals: &Annals,
+        text: &str,
+        zone: CostZone,
+        now: Timestamp,
+    ) -> Result<Moment, Problem> {
+        let params = Params::of(&[("at", text)]);
+        Moment::read_in(&params, annals, zone, now).wait()
+    }
+
+    #[test]
+    fn times_are_names_in_a_time_zone() {
+        let (annals, time) = log();
+        let end = annals.position().0;
+        let (noon, night) = (zone_of(time, 12), zone_of(time, 1));
+        let now = later(time, 13);
+        let before = later(time, -24);
+        for (text, zone, now, expected) in [
+            // It was taken on the day before now, or on the same day.
+            ("yesterday", noon, now, end),
+            (" Yesterday ", noon, now, end),
+            ("yesterday", night, now, 0),
+            ("today", night, now, end),
+            (&day(time, noon), noon, now, end),
+            (&day(before, noon), noon, now, 0),
+            (&day(before, night), night, now, 0),
+            ("2d", noon, later(time, 49), end),
+            ("2d", noon, later(time, 47), 0),
+            ("14h", night, now, 0),
+            ("90m", night, now, end),
+            ("13:30", noon, later(time, 5), end),
+            ("11:30", noon, later(time, 5), 0),
+            ("11:30:15", night, now, end),
+            ("11:30", CostZone::Utc, before, 0),
+            (&later(time, 1).to_string(), noon, now, end),
+            (&before.to_string(), noon, now, 0),
+        ] {
+            let found = read(&annals, text, zone, now).unwrap();
+            assert_eq!(found.position.0, expected, "{text:?} in {zone}");
+            assert!(found.is_chosen && found.end.0 == end, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn digits_are_a_position_and_now_is_none() {
+        let (annals, time) = log();
+        let end = annals.position();
+        let read = |text: &str| read(&annals, text, CostZone::Utc, later(time, 1));
+        for position in 0..=end.0 {
+            let found = read(&position.to_string()).unwrap();
+            assert_eq!((found.position.0, found.is_chosen), (position, true));
+        }
+        let beyond = read("14").unwrap_err();
+        assert_eq!((beyond.status.as_u16(), beyond.code), (404, "beyond_end"));
+        for now in ["", "now", "NOW"] {
+            let found = read(now).unwrap();
+            assert_eq!((found.position, found.is_chosen), (end, false), "{now}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_the_forms_that_are_taken() {
+        let (annals, time) = log();
+        let read = |text: &str| read(&annals, text, CostZone::Utc, time);
+        for bad in ["soon", "2026-13-01", "0d", "25:00", "-1", "4294967295d"] {
+            let problem = read(bad).unwrap_err();
+            assert_eq!(
+                (problem.status.as_u16(), problem.code),
+                (400, "invalid_time")
+            );
+            for form in [
+                "2026-01-31",
+                "RFC 3339",
+                "yesterday",
+                "14:30",
+                "2d",
+                "position",
+                bad,
+            ] {
+                assert!(problem.detail.contains(form), "{bad}: {}", problem.detail);
+            }
+        }
+        let long = read(&"x".repeat(10_000)).unwrap_err();
+        assert!(long.detail.len() < 400, "{}", long.detail);
+        for occurred in ["occurred:yesterday", "occurred:2026-01-31T12:00:00Z"] {
+            let problem = read(occurred).unwrap_err();
+            assert_eq!(problem.status.as_u16(), 400, "{occurred}");
+            assert!(problem.detail.contains("occurred:"), "{}", problem.detail);
+        }
+    }
+
+    #[test]
+    fn a_moment_replaces_the_time_in_the_parameters() {
+        let chosen = Moment {
+            position: Position(7),
+            end: Position(9),
+            is_chosen: true,
+        };
+        let now = Moment {
+            is_chosen: false,
+            ..chosen
+        };
+        let params = || Params::of(&[("at", "yesterday"), ("q", "x")]);
+        let read = |moment| params().at_moment(moment).get("at").map(str::to_owned);
+        assert_eq!(read(chosen).as_deref(), Some("7"));
+        assert_eq!(read(now), None);
+        assert_eq!(params().at_moment(now).get("q"), Some("x"));
+    }
 
     #[test]
     fn numbers_are_numbers() {

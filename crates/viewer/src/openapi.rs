@@ -18,10 +18,14 @@ use crate::pages::list::{LISTS, List};
 use crate::pages::log::EventList;
 use crate::pages::object::Object;
 use crate::pages::overview::Overview;
-use crate::pages::search::Search;
+use crate::pages::search::{Search, SuggestionList};
 use crate::pages::session::SessionConversation;
+use crate::pages::session::context::SessionContext;
 use crate::pages::session::files::SessionFiles;
 use crate::pages::session::find::FoundTurns;
+use crate::pages::session::history::SessionHistory;
+use crate::pages::session::proof::SessionProof;
+use crate::pages::session::timeline::SessionTimeline;
 use crate::pages::timeline::Timeline;
 use crate::pages::tree::Tree;
 use crate::pages::window::Window;
@@ -42,11 +46,11 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// What parameters mean.
-const PARAMETERS: [(&str, &str, &str); 38] = [
+const PARAMETERS: [(&str, &str, &str); 39] = [
     (
         "at",
         "string",
-        "The moment that is shown: a position, or an RFC 3339 time by the log's clock. Left out: now.",
+        "The moment that is shown: a position, or a time by the log's clock in the server's time zone, such as 2026-01-31, yesterday, 14:30, 2d (48 hours ago) or 2026-01-31T14:30:00Z. Left out: now.",
     ),
     (
         "version",
@@ -73,7 +77,11 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
         "string",
         "`newest` or `oldest` first; of sessions, `asc` or `desc`.",
     ),
-    ("status", "string", "Only objects in this status now."),
+    (
+        "status",
+        "string",
+        "Only objects in this status, as of `at`.",
+    ),
     (
         "parent",
         "string",
@@ -103,17 +111,17 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
     (
         "since",
         "string",
-        "Only what was used from this day on, such as 2026-01-31, in the last N days, such as 7d, or from this time on.",
+        "Only what was used, or sessions with activity, from this day on, such as 2026-01-31 or yesterday, in the last N days, such as 7d, or from this time on, such as 14:30, 3h or an RFC 3339 time.",
     ),
     (
         "until",
         "string",
-        "Only what was used up to the end of this day, or before this time.",
+        "Only what was used, or sessions that began, up to the end of this day, or before this time. The forms are those of `since`.",
     ),
     (
         "zone",
         "string",
-        "Whose days count: utc, local, or an offset such as +02:00.",
+        "Whose days count: utc, local, an offset such as +02:00, or a name such as Europe/Berlin. Left out: local.",
     ),
     (
         "q",
@@ -157,7 +165,11 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
         "string",
         "The object: its id, at least its last 8 digits, or an alias.",
     ),
-    ("position", "integer", "The event's place in the log."),
+    (
+        "position",
+        "integer",
+        "The event's place in the log; of a session, leads to the turn of that event.",
+    ),
     (
         "session",
         "string",
@@ -173,12 +185,12 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
     (
         "date",
         "string",
-        "Only sessions with activity in the last N days, such as 7d.",
+        "Only sessions with activity on this day, such as 2026-01-31 or today, in the last N days, such as 7d, or since another time in the forms of `since`.",
     ),
     (
         "cost",
         "string",
-        "Only sessions that cost at least this amount in USD.",
+        "Only sessions that cost at least this amount in USD, such as 5, at most, such as ..5, or both, such as 1..5. A cost that is not known is below no amount.",
     ),
     (
         "touched",
@@ -197,6 +209,11 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
         "The column to sort by: activity, title, project, agent, active, prompts, files, tokens or cost.",
     ),
     ("prompt", "integer", "Only changes of this prompt."),
+    (
+        "run",
+        "integer",
+        "The number of a run with a context, from 1. Left out: the newest one.",
+    ),
 ];
 
 const LIST: &[&str] = &["at", "after", "limit", "status", "parent"];
@@ -229,12 +246,13 @@ const SESSIONS: &[&str] = &[
     "failed", "sort", "order", "at", "from", "limit",
 ];
 const TURNS: &[&str] = &["at", "from", "limit"];
+const CONVERSATION: &[&str] = &["at", "from", "limit", "position"];
 const TREE: &str = "An object with what belongs to it, and what belongs to that.";
 const OVERVIEW: &str = "What is running, what failed, what waits for a person, and what came last.";
 const INBOX: &str = "What waits for a person now, and the commands that resolve it.";
 
 /// The addresses that are not lists of objects.
-const DESCRIBED: [Described; 20] = [
+const DESCRIBED: [Described; 25] = [
     one(
         "/sessions",
         "Sessions, newest activity first.",
@@ -244,13 +262,13 @@ const DESCRIBED: [Described; 20] = [
     one(
         "/sessions/{session}",
         "A session with a part of its conversation.",
-        TURNS,
+        CONVERSATION,
         of::<SessionConversation>,
     ),
     one(
         "/sessions/{session}/conversation",
         "A session with a part of its conversation.",
-        TURNS,
+        CONVERSATION,
         of::<SessionConversation>,
     ),
     one(
@@ -271,6 +289,30 @@ const DESCRIBED: [Described; 20] = [
         &["prompt", "at", "from"],
         of::<SessionFiles>,
     ),
+    one(
+        "/sessions/{session}/timeline",
+        "A session as a timeline, over all of its runs.",
+        &["at", "from"],
+        of::<SessionTimeline>,
+    ),
+    one(
+        "/sessions/{session}/context",
+        "The context window of a run of a session, and another policy beside it.",
+        &["at", "run", "from", "beside", "keep"],
+        of::<SessionContext>,
+    ),
+    one(
+        "/sessions/{session}/history",
+        "The events of a session's task, runs and pipelines, the newest first.",
+        EVENTS,
+        of::<SessionHistory>,
+    ),
+    one(
+        "/sessions/{session}/proof",
+        "The proof of a session, with the inclusion of its newest event.",
+        &["at"],
+        of::<SessionProof>,
+    ),
     one("/overview", OVERVIEW, &["at"], of::<Overview>),
     one("/inbox", INBOX, &["after", "limit"], of::<Inbox>),
     one(
@@ -281,6 +323,12 @@ const DESCRIBED: [Described; 20] = [
     ),
     one("/costs", "What agents' work cost, now.", COSTS, of::<Costs>),
     one("/search", "Events by their words.", SEARCH, of::<Search>),
+    one(
+        "/search/suggestions",
+        "A few turns of a few sessions for words that are being typed: the last one may be incomplete.",
+        &["q", "at"],
+        of::<SuggestionList>,
+    ),
     one(
         "/compare",
         "Two runs, tasks, intents or sessions side by side.",

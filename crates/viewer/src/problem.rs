@@ -81,6 +81,18 @@ impl Problem {
         }
     }
 
+    /// The heading of its page.
+    pub(crate) fn heading(&self) -> &'static str {
+        match self.status {
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::BAD_REQUEST => "Invalid address",
+            StatusCode::SERVICE_UNAVAILABLE => "Not available now",
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "No access",
+            status if status.is_server_error() => "The page cannot be shown",
+            _ => "The request has no answer",
+        }
+    }
+
     pub(crate) fn title(&self) -> &'static str {
         self.status.canonical_reason().unwrap_or("Problem")
     }

@@ -9,7 +9,8 @@ use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::html::{command, grouped};
+use crate::figures::grouped;
+use crate::html::command;
 use crate::problem::Problem;
 use crate::state::Shared;
 
@@ -34,15 +35,49 @@ pub(crate) struct Proof {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Kept {
     /// How many events it is over.
-    size: u64,
-    /// Who signed it, as it says. The viewer checks no signature: `annals verify` does.
-    signed_by: Vec<String>,
+    pub(crate) size: u64,
+    /// Who signed it, as it says. The viewer checks no signature: `annals proof verify` does.
+    pub(crate) signed_by: Vec<String>,
     /// Whether the log still is what it says: the same log, with the same root over those events.
     fits: bool,
     /// Whether all that is shown was there when it was made.
     covers: bool,
     /// Why it does not fit, or cannot be read.
-    problem: Option<String>,
+    pub(crate) problem: Option<String>,
+}
+
+/// The state of what a page shows, by the checkpoint that was given to the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProofState {
+    /// The log is what the checkpoint states, and the checkpoint covers all that is shown.
+    Sound,
+    /// The log is what the checkpoint states, but events came since.
+    Behind,
+    /// No checkpoint was given.
+    Unchecked,
+    /// The log is not what the checkpoint states, or the checkpoint cannot be read.
+    Broken,
+}
+
+impl ProofState {
+    fn of(kept: Option<&Kept>) -> ProofState {
+        match kept {
+            None => ProofState::Unchecked,
+            Some(kept) if !kept.fits => ProofState::Broken,
+            Some(kept) if kept.covers => ProofState::Sound,
+            Some(_) => ProofState::Behind,
+        }
+    }
+}
+
+/// The checkpoint that was given to the viewer, compared with the log up to a position, and what follows from it.
+pub(crate) async fn checkpoint(shared: &Shared, position: Position) -> (ProofState, Option<Kept>) {
+    let kept = match &shared.checkpoint {
+        Some(path) => Some(kept(shared, path, position).await),
+        None => None,
+    };
+    (ProofState::of(kept.as_ref()), kept)
 }
 
 pub(crate) async fn read(shared: &Shared, position: Position) -> Result<Proof, Problem> {
@@ -98,10 +133,26 @@ async fn kept(shared: &Shared, path: &Path, position: Position) -> Kept {
     }
 }
 
+/// The command that compares a log with a checkpoint.
+pub(crate) const VERIFY_CHECKPOINT: &str = "annals proof verify --checkpoint checkpoint";
+/// The command that checks a proof without the log.
+pub(crate) const VERIFY_PROOF: &str =
+    "annals proof verify --proof proof.json --checkpoint checkpoint";
+
+/// The command that makes a checkpoint of the first events.
+pub(crate) fn checkpoint_command(size: u64) -> String {
+    format!("annals proof checkpoint --at {size} --out checkpoint")
+}
+
+/// The command that proves all events of an object.
+pub(crate) fn prove_command(subject: &str, size: u64) -> String {
+    format!("annals proof prove {subject} --at {size} --out proof.json")
+}
+
 /// The badge at the foot of a page.
 pub(crate) fn badge(proof: &Proof, subject: Option<&str>) -> Markup {
     let size = proof.size;
-    let checkpoint = format!("annals checkpoint --at {size} --out checkpoint");
+    let checkpoint = checkpoint_command(size);
     html! {
         details.proof id="proof" {
             summary { (verdict(proof)) }
@@ -113,16 +164,16 @@ pub(crate) fn badge(proof: &Proof, subject: Option<&str>) -> Markup {
                 }
                 @if let Some(kept) = &proof.checkpoint {
                     @for signer in &kept.signed_by { div { "Signed by " code { (signer) }
-                        ", which annals verify --key checks." } }
+                        ", which annals proof verify --key checks." } }
                     @if let Some(problem) = &kept.problem { div.bad { (problem) } }
                 }
                 div { "Check that the log still is what a checkpoint says that you kept elsewhere:" }
-                (command("annals verify --checkpoint checkpoint"))
+                (command(VERIFY_CHECKPOINT))
                 @if let Some(subject) = subject {
                     div { "Give somebody else a proof of all events on this object, to be checked without the log:" }
                     (command(&checkpoint))
-                    (command(&format!("annals prove {subject} --at {size} --out proof.json")))
-                    (command("annals verify --proof proof.json --checkpoint checkpoint"))
+                    (command(&prove_command(subject, size)))
+                    (command(VERIFY_PROOF))
                 } @else {
                     div { "Make one of what is shown here:" }
                     (command(&checkpoint))

@@ -121,7 +121,8 @@ impl<'a> Reading<'a> {
                 (true, None) => return Ok(self.annals.contents().entry(record).await?),
                 (false, _) => {
                     self.left_out += 1;
-                    let text = format!("[{size} bytes are left out here; annals cat {digest}]");
+                    let text =
+                        format!("[{size} bytes are left out here; annals object cat {digest}]");
                     blobs.insert(digest, text.into());
                 }
             }
@@ -254,6 +255,70 @@ impl<'a> Reading<'a> {
             }
         }
         self.told(&shown, None).await
+    }
+
+    /// A page of the events of several streams, in the log's order: behind a position, or before it.
+    pub(crate) async fn history_of(
+        &mut self,
+        streams: &[StreamRef],
+        after: Option<Position>,
+        newest_first: bool,
+        limit: usize,
+    ) -> Result<Events, Problem> {
+        let end = match (after, newest_first) {
+            (Some(after), true) => Position(after.0.saturating_sub(1)).min(self.moment.position),
+            _ => self.moment.position,
+        };
+        let start = after.filter(|_| !newest_first).unwrap_or(Position::START);
+        let mut records: Vec<Record> = Vec::new();
+        for stream in streams {
+            let name = wire::stream_name(*stream);
+            let edge = if newest_first { end } else { start };
+            let before = self.stream_version_at(*stream, edge).await?;
+            let from = if newest_first { before } else { before + 1 };
+            if from == 0 {
+                continue;
+            }
+            let query = Query::stream(name, Version(from)).limit(limit + 1);
+            let query = if newest_first {
+                query.backward()
+            } else {
+                query
+            };
+            let page = self.annals.log().read(query).await?;
+            records.extend(page.records);
+        }
+        records.retain(|record| record.position() <= end && record.position() > start);
+        records.sort_by_key(Record::position);
+        if newest_first {
+            records.reverse();
+        }
+        let is_more = records.len() > limit;
+        records.truncate(limit);
+        let next = records.last().map(|record| record.position().0);
+        self.told(&records, next.filter(|_| is_more)).await
+    }
+
+    /// The version of the last event of a stream by a position; 0 before its first one.
+    async fn stream_version_at(
+        &self,
+        stream: StreamRef,
+        position: Position,
+    ) -> Result<u64, Problem> {
+        let name = wire::stream_name(stream);
+        let all = self.annals.log().head(&name).await?.0;
+        let (mut low, mut high) = (0, all);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            let query = Query::stream(wire::stream_name(stream), Version(middle)).limit(1);
+            let page = self.annals.log().read(query).await?;
+            let is_by_then = |record: &Record| record.position() <= position;
+            match page.records.first().is_some_and(is_by_then) {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        Ok(low)
     }
 
     /// Says what records changed. All of them are read first: a later one may say what an earlier one only names.
@@ -441,23 +506,14 @@ impl Reading<'_> {
         Ok((position, self.version_at(found, position, all).await?, all))
     }
 
-    /// The version of the last event of a stream by a position. Versions rise with positions, so that it is found by
-    /// halves.
     async fn version_at(
         &self,
         found: &Found,
         position: Position,
         all: u64,
     ) -> Result<u64, Problem> {
-        let (mut low, mut high) = (0, all);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            match self.position_of(found, middle).await? <= position {
-                true => low = middle,
-                false => high = middle - 1,
-            }
-        }
-        Ok(low)
+        let version = self.stream_version_at(found.stream, position).await?;
+        Ok(version.min(all))
     }
 
     async fn position_of(&self, found: &Found, version: u64) -> Result<Position, Problem> {

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::answer::{Asked, Envelope, Page};
 use crate::problem::Problem;
-use crate::{proof, shell, shown};
+use crate::shell::{self, PageFacts};
+use crate::{proof, shown};
 
 impl Asked {
     /// Answers with a page, or its JSON. It is drawn before anything is waited for, so that what draws it may borrow.
@@ -22,22 +23,22 @@ impl Asked {
                 return shown::json(&envelope);
             };
             let around = self.envelope(()).await?;
-            let page = Page {
-                title: page.title,
-                section: page.section,
-                live: page.live,
-                slider: page.slider,
-                subject: page.subject,
-                markdown: page.markdown,
-                command: page.command,
-                data: body,
+            let page = page.with_data(body);
+            let around = PageFacts {
+                proof: &around.proof,
+                recorded_at: around.recorded_at.as_deref(),
+                // The number is of now, which a page of the past does not show.
+                inbox: match self.moment.is_chosen {
+                    true => None,
+                    false => self.shared.inbox_count.get(self.annals()).await,
+                },
             };
-            let text = shell::page(self, &page, &around.proof, around.recorded_at.as_deref());
-            Ok(shown::page(text))
+            Ok(shown::page(shell::page(self, &page, &around)))
         }
     }
 
-    async fn envelope<T>(&self, data: T) -> Result<Envelope<T>, Problem> {
+    /// Puts data into the envelope of the API.
+    pub(crate) async fn envelope<T>(&self, data: T) -> Result<Envelope<T>, Problem> {
         let annals = self.annals();
         let record = annals.contents().record(self.moment.position).await?;
         let record = record.filter(|record| record.position() == self.moment.position);

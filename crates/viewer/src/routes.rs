@@ -34,12 +34,29 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     router = both(router, "/sessions/{session}/turns", session::turns);
     router = both(router, "/sessions/{session}/find", session::find::find);
     router = both(router, "/sessions/{session}/files", session::files::files);
+    router = both(
+        router,
+        "/sessions/{session}/timeline",
+        session::timeline::timeline,
+    );
+    router = both(
+        router,
+        "/sessions/{session}/context",
+        session::context::context,
+    );
+    router = both(
+        router,
+        "/sessions/{session}/history",
+        session::history::history,
+    );
+    router = both(router, "/sessions/{session}/proof", session::proof::proof);
     router = router.route("/sessions/{session}/export", get(session::export::export));
     router = both(router, "/overview", overview::overview);
     router = both(router, "/inbox", inbox::inbox);
     router = both(router, "/decisions", decisions::decisions);
     router = both(router, "/costs", costs::costs);
     router = both(router, "/search", search::search);
+    router = both(router, "/search/suggestions", search::suggestions);
     router = both(router, "/compare", compare::compare);
     router = both(router, "/log", log::log);
     router = both(router, "/events/{position}", event::event);

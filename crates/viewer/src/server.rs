@@ -12,6 +12,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
+use crate::inbox_count::InboxCount;
 use crate::options::ViewerOptions;
 use crate::routes::router;
 use crate::searching::Searching;
@@ -80,6 +81,7 @@ impl Viewer {
         let shared = Shared {
             searching: Searching::new(&annals, options.folder.as_deref()),
             annals,
+            inbox_count: InboxCount::default(),
             hosts: Hosts::new(address, &options.hosts),
             token: options.token,
             cookie: format!("annals-{}", address.port()),

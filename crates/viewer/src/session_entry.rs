@@ -1,7 +1,8 @@
 //! A session as the API answers it and as lists and headers show it.
 
 use annals::domain::Timestamp;
-use annals::projections::{ModelUse, ResumeCommand, SessionActivity, SessionSummary, TokenSums};
+pub(crate) use annals::projections::agent_name;
+use annals::projections::{ModelUse, ProjectLabels, ResumeCommand, SessionSummary, TokenSums};
 use annals::{SessionCost, SessionListed};
 use maud::{Markup, html};
 use schemars::JsonSchema;
@@ -139,7 +140,7 @@ impl SessionEntry {
         let summary = &listed.summary;
         let micros = micros(&listed.cost);
         SessionEntry {
-            status: word(listed.activity),
+            status: listed.activity.as_str(),
             waits_for: summary.waiting.as_ref().map(|wait| match wait.is_question {
                 true => "question",
                 false => "permission",
@@ -268,17 +269,6 @@ fn dollars(micros: u128) -> f64 {
     micros as f64 / 1e6
 }
 
-/// The word of a status.
-pub(crate) fn word(activity: SessionActivity) -> &'static str {
-    match activity {
-        SessionActivity::Active => "active",
-        SessionActivity::Waiting => "waiting",
-        SessionActivity::Ended => "ended",
-        SessionActivity::Failed => "failed",
-        SessionActivity::Idle => "idle",
-    }
-}
-
 /// The dot of a status, with the word for screen readers.
 pub(crate) fn dot(status: &str) -> Markup {
     html! { span.dot.(status) title=(status) {} span.unseen { (status) } }
@@ -295,18 +285,17 @@ pub(crate) fn badge(status: &str) -> Markup {
     html! { span.badge.(class) { (status) } }
 }
 
-/// An agent's name for people.
-pub(crate) fn agent_name(agent: &str) -> &str {
-    match agent {
-        "claude" | "claude-code" => "Claude Code",
-        "codex" => "Codex",
-        "copilot" => "Copilot",
-        "cursor" => "Cursor",
-        "gemini" => "Gemini CLI",
-        "opencode" => "OpenCode",
-        "openhands" => "OpenHands",
-        "swe-agent" => "SWE-agent",
-        other => other,
+/// Names the projects of a list so that two of one name can be told apart, also from `others`.
+pub(crate) fn label_projects<'a>(
+    entries: &mut [SessionEntry],
+    others: impl IntoIterator<Item = &'a str>,
+) {
+    let mut paths: Vec<String> = others.into_iter().map(str::to_owned).collect();
+    paths.extend(entries.iter().filter_map(|entry| entry.project.clone()));
+    let labels = ProjectLabels::of(paths.iter().map(String::as_str));
+    for entry in entries {
+        let label = entry.project.as_deref().map(|path| labels.label(path));
+        entry.project_name = label.map(str::to_owned).or(entry.project_name.take());
     }
 }
 

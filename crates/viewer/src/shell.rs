@@ -4,18 +4,21 @@ use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::{API, Asked, Live, Page, Slider, is_of_now};
-use crate::html::{copy, grouped, time};
+use crate::figures::{grouped, time};
+use crate::html::copy;
 use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::proof::{Proof, badge};
 use crate::shown;
 
+/// The address of the inbox.
+const INBOX: &str = "/inbox";
 /// The main entries of the navigation: their names and addresses.
 const SECTIONS: [(&str, &str); 4] = [
     ("Sessions", "/"),
     ("Costs", "/costs"),
     ("Search", "/search"),
-    ("Inbox", "/inbox"),
+    ("Inbox", INBOX),
 ];
 
 /// The entries under "More".
@@ -30,18 +33,25 @@ const MORE: [(&str, &str); 8] = [
     ("Log", "/log"),
 ];
 
+/// The forms of a moment.
+const TIMES: &str = "A position such as 1234, or a time: 2026-01-31, yesterday, 14:30, 2d, 3h or 2026-01-31T14:30:00Z";
+
 /// The section of contracts sessions.
 pub(crate) const CONTRACTS_SESSIONS: &str = "Contracts sessions";
 /// The section of the session list and of conversations.
 pub(crate) const SESSIONS: &str = "Sessions";
 
+/// Facts that are shown around a page.
+pub(crate) struct PageFacts<'a> {
+    pub(crate) proof: &'a Proof,
+    /// When the log took the event at the shown position.
+    pub(crate) recorded_at: Option<&'a str>,
+    /// The number of entries in the inbox now, if it is known.
+    pub(crate) inbox: Option<u64>,
+}
+
 /// A whole page.
-pub(crate) fn page(
-    asked: &Asked,
-    page: &Page<Markup>,
-    proof: &Proof,
-    recorded_at: Option<&str>,
-) -> Markup {
+pub(crate) fn page(asked: &Asked, page: &Page<Markup>, around: &PageFacts<'_>) -> Markup {
     let live = match (&page.live, asked.moment.is_chosen) {
         (Live::Never, _) | (_, true) => String::new(),
         (Live::Log, false) => "log".to_owned(),
@@ -61,12 +71,12 @@ pub(crate) fn page(
             (head(&page.title, true))
             body data-end=(asked.moment.end) data-live=(live) data-address=(address) {
                 a.skip href="#main" { "Skip to the content" }
-                (top(asked, page))
-                (moment(asked, page.slider, recorded_at))
+                (top(asked, page, around.inbox))
+                (moment(asked, page.slider, around.recorded_at))
                 main #main.(layout) tabindex="-1" { (page.data) }
                 footer.foot {
                     nav.phone.more aria-label="More" { @for (name, path) in MORE { a href=(entry(path, asked.moment)) { (name) } " " } a href="#moment" { "Time travel" } }
-                    (badge(proof, page.subject.as_deref()))
+                    (badge(around.proof, page.subject.as_deref()))
                     (actions(asked, page))
                 }
                 (keys())
@@ -76,14 +86,16 @@ pub(crate) fn page(
 }
 
 /// The header: the navigation, the search box, time travel, and the live state.
-fn top(asked: &Asked, page: &Page<Markup>) -> Markup {
+fn top(asked: &Asked, page: &Page<Markup>, inbox: Option<u64>) -> Markup {
     let is_more = MORE.iter().any(|(name, _)| *name == page.section);
     let current = |name: &str| (name == page.section).then_some("page");
     html! {
         header.top {
             a.brand href=(asked.moment.link("/")) { "annals" }
             nav aria-label="Main" {
-                @for (name, path) in SECTIONS { a href=(entry(path, asked.moment)) aria-current=[current(name)] { (name) } }
+                @for (name, path) in SECTIONS {
+                    a href=(entry(path, asked.moment)) aria-current=[current(name)] { (name) @if path == INBOX { (waiting(inbox)) } }
+                }
                 details.menu.desk #more {
                     summary.current[is_more] { "More " span aria-hidden="true" { "▾" } }
                     div { @for (name, path) in MORE { a href=(entry(path, asked.moment)) aria-current=[current(name)] { (name) } } }
@@ -94,11 +106,18 @@ fn top(asked: &Asked, page: &Page<Markup>) -> Markup {
                 @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
                 input #find-all type="search" name="q" maxlength="1000" placeholder="Search prompts, answers, tool calls, files" autocomplete="off";
                 kbd { "Ctrl K" }
+                div.suggest #suggest hidden {}
             }
+            span.unseen #suggest-said role="status" {}
             @if page.slider != Slider::None { a.button.quiet.desk #travel href="#moment" title="Show this page as it was at an earlier time (key: t)" { "Time travel" } }
             span.live role="status" { span.dot aria-hidden="true" {} span.said { "not live" } }
         }
     }
+}
+
+/// The number of entries in the inbox, unless it is empty.
+fn waiting(inbox: Option<u64>) -> Markup {
+    html! { @if let Some(count) = inbox.filter(|count| *count > 0) { " " span.count { (grouped(count)) span.unseen { " waiting" } } } }
 }
 
 fn head(title: &str, has_script: bool) -> Markup {
@@ -144,8 +163,8 @@ fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
                 form.moves method="get" action=(asked.path) {
                     @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
                     input type="range" min="1" max=(all) value=(shown) aria-label="Position" data-by=(by);
-                    input type="text" name="at" inputmode="numeric" autocomplete="off" aria-label="Position or time"
-                        placeholder="position or time" value=[moment.is_chosen.then_some(moment.position)];
+                    input type="text" name="at" maxlength="64" autocomplete="off" aria-label="Position or time"
+                        placeholder="position or yesterday" title=(TIMES) value=[moment.is_chosen.then_some(moment.position)];
                     button.button type="submit" { "Go" }
                 }
             }
@@ -166,11 +185,12 @@ fn actions(asked: &Asked, page: &Page<Markup>) -> Markup {
     html! {
         div.actions {
             @if let Some(lasting) = lasting { a.button.small href=(lasting) title="An address that always shows this page as it is now" { "Permanent link" } }
-            a.button.small href=(json) { "JSON" }
+            @if asked.has_json() { a.button.small href=(json) { "JSON" } }
             @if !page.markdown.is_empty() { (copy("Copy as Markdown", &page.markdown)) }
-            button.button.small.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" }
+            @if asked.has_json() { button.button.small.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" } }
             (copy("Copy as command", &page.command))
             button.button.small type="button" data-keys hidden { "Keys" }
+            button.button.small type="button" data-theme-next hidden { "Theme" }
         }
     }
 }
@@ -212,6 +232,7 @@ const KEYS: [(&str, &[(&str, &str)]); 3] = [
             ("/", "find"),
             ("Enter, Shift Enter", "next, previous match"),
             ("1 to 6", "tab"),
+            ("Shift J, Shift K", "next, previous session"),
             ("u", "unified or split"),
             ("r", "copy the resume command"),
             ("y", "copy the turn as Markdown"),
@@ -222,13 +243,13 @@ const KEYS: [(&str, &[(&str, &str)]); 3] = [
 /// The keyboard map, in a dialog.
 fn keys() -> Markup {
     html! {
-        dialog #keys aria-label="Keyboard map" {
+        dialog #keys aria-label="Keyboard map" tabindex="-1" {
+            button.button type="button" data-close autofocus { "Close" }
             @for (page, keys) in KEYS {
                 h2 { (page) }
                 dl { @for (key, does) in keys { div { dt { kbd { (key) } } dd { (does) } } } }
             }
             label { input type="checkbox" data-single-keys checked; "Single letters are keys" }
-            button.button type="button" data-close { "Close" }
         }
     }
 }
@@ -246,9 +267,9 @@ pub(crate) fn problem(problem: &Problem) -> Response {
                 }
                 main #main.sessions tabindex="-1" {
                     div.problem {
-                        div.dim { (problem.status.as_u16()) " " (problem.title()) }
-                        h1 { (problem.detail) }
-                        div.row { code { (problem.code) } a href="/" { "To the sessions" } }
+                        h1 { (problem.heading()) }
+                        p { (crate::foreign::text(&problem.detail)) }
+                        div.row { span.dim { (problem.status.as_u16()) " " (problem.title()) " · " } code { (problem.code) } a href="/" { "To the sessions" } }
                     }
                 }
             }

@@ -6,6 +6,7 @@ use annals::Annals;
 use annals_http::{Hosts, Token};
 use tokio::sync::{Semaphore, watch};
 
+use crate::inbox_count::InboxCount;
 use crate::searching::Searching;
 
 /// So many requests are answered at a time; others wait. It bounds what folds take of memory.
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     /// A checkpoint that is kept outside of the log.
     pub(crate) checkpoint: Option<PathBuf>,
     pub(crate) searching: Searching,
+    pub(crate) inbox_count: InboxCount,
     pub(crate) turns: Semaphore,
     pub(crate) followers: Semaphore,
     /// Whether the viewer goes on.

@@ -19,6 +19,8 @@ mod session_adopted_v2;
 mod session_command_received_v1;
 mod session_created_v1;
 mod session_created_v2;
+mod settings_budget_removed_v1;
+mod settings_budget_set_v1;
 mod snapshot_item_added_v1;
 mod snapshot_item_added_v2;
 mod step;
@@ -71,6 +73,8 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(snapshot_item_added_v1::STEP),
         Box::new(snapshot_item_added_v2::STEP),
         Box::new(task_cancelled_v1::STEP),
+        Box::new(settings_budget_set_v1::STEP),
+        Box::new(settings_budget_removed_v1::STEP),
     ]
 }
 

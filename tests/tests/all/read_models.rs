@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use annals::event_log::{Append, Position, ReadError, Store};
-use annals::projections::{Entry, Projection, ProjectionError, ReadModel, Table};
+use annals::event_log::{Append, Page, Position, Query, ReadError, Redaction, Store};
+use annals::projections::{Entry, Projection, ProjectionError, ReadModel, Table, TableQuery};
 use annals_testkit::generators::objects;
 use annals_testkit::through::{Hook, Through};
+use async_trait::async_trait;
 use futures::executor::block_on;
 
 use crate::stores::{Logs, over_each_store};
@@ -19,6 +20,8 @@ over_each_store! {
     another_version_is_folded_again_and_the_rows_before_go,
     a_rebuild_that_is_killed_at_any_call_leaves_whole_rows,
     several_that_fold_at_once_count_each_event_once,
+    a_reader_folds_each_event_once_for_all_its_questions,
+    a_reader_answers_from_rows_that_others_write_meanwhile,
 }
 
 /// How many events there are of each type; with a version, so that it can have another one.
@@ -56,7 +59,7 @@ fn log_of(logs: &dyn Logs, appends: &[Append]) -> Arc<dyn Store> {
 /// What the rows should be: counted from the records, and not by the projection.
 fn counted(log: &dyn Store) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    let query = annals::event_log::Query::all(Position(1)).limit(10_000);
+    let query = Query::all(Position(1)).limit(10_000);
     for record in block_on(log.read(query)).unwrap().records {
         *counts.entry(record.event_type().to_owned()).or_default() += 1;
     }
@@ -247,6 +250,98 @@ fn several_that_fold_at_once_count_each_event_once(logs: &dyn Logs) {
     let types = ReadModel::new(Types(1)).unwrap();
     block_on(types.catch_up(log.as_ref())).unwrap();
     assert_eq!(block_on(rows(&types, log.as_ref())), counted(log.as_ref()));
+}
+
+/// Asks for all rows.
+struct AllRows;
+
+#[async_trait]
+impl TableQuery for AllRows {
+    type Answer = BTreeMap<String, u64>;
+
+    async fn answer(&self, table: &Table<'_>) -> Result<Self::Answer, ProjectionError> {
+        let (rows, mut next) = table.page(b"", None, 3).await?;
+        let mut all = rows;
+        while let Some(after) = next {
+            let (rows, further) = table.page(b"", Some(&after), 3).await?;
+            all.extend(rows);
+            next = further;
+        }
+        let row = |(key, value): (bytes::Bytes, bytes::Bytes)| {
+            let key = String::from_utf8(key.to_vec()).unwrap();
+            (key, serde_json::from_slice(&value).unwrap())
+        };
+        Ok(all.into_iter().map(row).collect())
+    }
+}
+
+/// Counts the records that are read.
+#[derive(Clone, Default)]
+struct Reads(Arc<AtomicUsize>);
+
+impl Hook for Reads {
+    fn page(&self, _: &Query, page: Page) -> Page {
+        self.0.fetch_add(page.records.len(), Ordering::Relaxed);
+        page
+    }
+}
+
+fn a_reader_folds_each_event_once_for_all_its_questions(logs: &dyn Logs) {
+    let appends = appends();
+    let (first, rest) = appends.split_at(appends.len() / 2);
+    let (last, rest) = rest.split_last().unwrap();
+    let log = log_of(logs, first);
+    let reads = Reads::default();
+    let reader = Through::new(Arc::clone(&log), reads.clone());
+    let types = ReadModel::new(Types(1)).unwrap();
+    for _ in 0..3 {
+        let answer = block_on(types.read_through(&reader, &AllRows)).unwrap();
+        assert_eq!(answer, counted(log.as_ref()));
+    }
+    assert_eq!(reads.0.swap(0, Ordering::Relaxed), records(log.as_ref()));
+    for append in rest {
+        let before = records(log.as_ref());
+        block_on(log.append(append.clone())).unwrap();
+        let answer = block_on(types.read_through(&reader, &AllRows)).unwrap();
+        assert_eq!(answer, counted(log.as_ref()));
+        let added = records(log.as_ref()) - before;
+        assert_eq!(reads.0.swap(0, Ordering::Relaxed), added);
+    }
+    let lag = block_on(types.lag(log.as_ref())).unwrap();
+    assert_eq!(lag.position, Position::START, "nothing was written");
+    // Content was removed: what was folded before may have it.
+    let redaction = Redaction {
+        append: last.clone(),
+        removed: Vec::new(),
+        blobs: Vec::new(),
+        seen: log.watermark(),
+    };
+    block_on(log.redact(redaction)).unwrap();
+    let answer = block_on(types.read_through(&reader, &AllRows)).unwrap();
+    assert_eq!(answer, counted(log.as_ref()));
+    assert_eq!(reads.0.swap(0, Ordering::Relaxed), records(log.as_ref()));
+}
+
+fn records(log: &dyn Store) -> usize {
+    usize::try_from(log.watermark().0).unwrap()
+}
+
+fn a_reader_answers_from_rows_that_others_write_meanwhile(logs: &dyn Logs) {
+    let log = logs.open();
+    let log = log.as_ref();
+    let reader = ReadModel::new(Types(1)).unwrap();
+    let writer = ReadModel::new(Types(1)).unwrap();
+    for (n, append) in appends().into_iter().enumerate() {
+        block_on(log.append(append)).unwrap();
+        match n % 5 {
+            1 => drop(block_on(writer.keep_up(log, 2, 1)).unwrap()),
+            3 => drop(block_on(writer.catch_up(log)).unwrap()),
+            4 if n % 20 == 4 => drop(block_on(writer.rebuild(log, &mut |_| {})).unwrap()),
+            _ => {}
+        }
+        let answer = block_on(reader.read_through(log, &AllRows)).unwrap();
+        assert_eq!(answer, counted(log), "after append {n}");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub fn summary(results: &PostgresResults) -> String {
         let together = copy.copying_seconds + copy.verifying_seconds;
         let _ = writeln!(
             text,
-            "A copy of {} events from RocksDB to PostgreSQL, as `annals copy` makes it, took {together:.1} s: {:.1} s \
+            "A copy of {} events from RocksDB to PostgreSQL, as `annals log copy` makes it, took {together:.1} s: {:.1} s \
              until all were stored, and {:.1} s to read and check all of the copy.\n",
             copy.events, copy.copying_seconds, copy.verifying_seconds
         );

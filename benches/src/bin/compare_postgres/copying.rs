@@ -1,4 +1,4 @@
-//! A log on RocksDB is filled, and copied to PostgreSQL by the code of `annals copy`.
+//! A log on RocksDB is filled, and copied to PostgreSQL by the code of `annals log copy`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -35,7 +35,10 @@ pub enum SessionError {
         at: At,
     },
     /// A pattern for paths cannot be read.
-    #[error("invalid pattern {pattern:?} for paths: expected a glob such as src/**/*.rs")]
+    #[error(
+        "invalid pattern {:?} for paths: expected a glob of at most 1024 bytes, such as src/**/*.rs",
+        beginning(pattern)
+    )]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -72,4 +75,9 @@ impl Classified for SessionError {
             SessionError::Load(error) => error.classify(),
         }
     }
+}
+
+/// The beginning of a pattern: a long one is not repeated.
+fn beginning(pattern: &str) -> String {
+    pattern.chars().take(80).collect()
 }

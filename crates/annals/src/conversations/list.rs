@@ -5,12 +5,20 @@ use std::collections::HashSet;
 
 use annals_domain::Timestamp;
 use annals_event_log::{Position, Record};
-use annals_projections::{CostSums, ProjectionError, SessionActivity, SessionRow, SessionSummary};
+use annals_projections::{
+    CostSums, ProjectionError, SessionActivity, SessionRow, SessionSummary, is_agent, is_project,
+};
+use globset::{GlobBuilder, GlobMatcher};
 use uuid::Uuid;
 
-use super::{Conversations, SessionError, SessionPage, family_activity, step};
+use super::overview::{OverviewDays, SessionTally};
+use super::{
+    Conversations, OverviewQuery, SessionError, SessionOverview, SessionPage, family_activity, step,
+};
 use crate::{At, LoadError, SessionQuery, SessionSort};
 
+/// The most bytes of a pattern for paths.
+const PATTERN_BYTES: usize = 1_024;
 /// The fewest digits by which a word of a filter is a part of an id.
 const ID_DIGITS: usize = 6;
 
@@ -22,6 +30,36 @@ impl Conversations<'_> {
     pub async fn list(self, query: &SessionQuery) -> Result<SessionPage, SessionError> {
         self.annals.reach().await?;
         let now = self.now_at(query.at, query.now).await?;
+        let (picked, _) = self.scan(query, None, now).await?;
+        self.page(picked, query, now).await
+    }
+
+    /// Like [`Conversations::list`], with an overview of all sessions of the log, whatever the query's filters are. The
+    /// rows are read once for both.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn list_with_overview(
+        self,
+        query: &SessionQuery,
+        overview: &OverviewQuery,
+    ) -> Result<(SessionPage, SessionOverview), SessionError> {
+        self.annals.reach().await?;
+        let now = self.now_at(query.at, query.now).await?;
+        let days = OverviewDays::new(overview);
+        let (picked, tally) = self.scan(query, Some(&days), now).await?;
+        let page = self.page(picked, query, now).await?;
+        let overview = self.overview(tally, &days, now, query).await?;
+        Ok((page, overview))
+    }
+
+    /// Reads the rows of all sessions once: those that match, and facts about all of them if days are given.
+    async fn scan(
+        self,
+        query: &SessionQuery,
+        days: Option<&OverviewDays>,
+        now: Timestamp,
+    ) -> Result<(Picked, SessionTally), SessionError> {
         let glob = query.touched.as_deref().map(path_glob).transpose()?;
         let touched = match (query.at, &glob) {
             (At::Now, Some(glob)) => Some(self.touched(glob).await?),
@@ -29,14 +67,17 @@ impl Conversations<'_> {
         };
         let filter = Filter::new(query, (glob, touched), now);
         let keep = query.offset.saturating_add(query.limit);
-        let each = |picked: &mut Picked, family: Vec<SessionRow>| {
+        let each = |(picked, tally): &mut (Picked, SessionTally), family: Vec<SessionRow>| {
             picked.all += 1;
+            if let Some(days) = days {
+                tally.add(&family, days, now, query.prices());
+            }
             for (key, rows, own) in filter.matching(family) {
                 picked.add(SessionPick { key, rows, own }, keep, query);
             }
         };
         let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
-        let picked = match (query.at, &query.touched) {
+        let found = match (query.at, &query.touched) {
             (At::Now, _) => model.families(log, each).await,
             (At::Position(end), None) => self.families_at(end, each).await,
             (at, _) => {
@@ -44,15 +85,21 @@ impl Conversations<'_> {
                 model.families_of_past(log, step, each).await
             }
         };
-        let mut picked: Picked = picked.map_err(LoadError::from)?;
-        picked.sort(keep, query);
-        let mut sessions = Vec::new();
-        for pick in picked.sessions.into_iter().skip(query.offset) {
-            let nested = self.nested(pick.rows, pick.own, now, query.prices());
-            sessions.extend(nested.await?);
-        }
+        Ok(found.map_err(LoadError::from)?)
+    }
+
+    /// The page of the sessions that match.
+    async fn page(
+        self,
+        mut picked: Picked,
+        query: &SessionQuery,
+        now: Timestamp,
+    ) -> Result<SessionPage, SessionError> {
+        picked.sort(query.offset.saturating_add(query.limit), query);
+        let picks = picked.sessions.into_iter().skip(query.offset);
+        let picks = picks.map(|pick| (pick.rows, pick.own)).collect();
         Ok(SessionPage {
-            sessions,
+            sessions: self.listed(picks, now, query.prices()).await?,
             total: picked.total,
             all: picked.all,
         })
@@ -60,31 +107,31 @@ impl Conversations<'_> {
 
     /// Gives `each` the families as of a position. Of most of them, the rows of today are those of then: only the sessions
     /// that had events before and behind the position are folded again.
-    async fn families_at(
+    async fn families_at<A: Default + Send>(
         self,
         end: Position,
-        each: impl Fn(&mut Picked, Vec<SessionRow>) + Sync,
-    ) -> Result<Picked, ProjectionError> {
+        each: impl Fn(&mut A, Vec<SessionRow>) + Sync,
+    ) -> Result<A, ProjectionError> {
         let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
-        let divide = |found: &mut (Picked, Vec<Uuid>), family: Vec<SessionRow>| {
+        let divide = |found: &mut (A, Vec<Uuid>), family: Vec<SessionRow>| {
             let first = family.iter().map(|row| row.summary.first_position).min();
             let last = family.iter().map(|row| row.summary.last_position).max();
-            let root = family.first().map(|row| row.summary.id);
+            let root = family.first().map(|row| row.summary.root);
             match (first, last) {
                 (Some(first), _) if first > end.0 => {}
                 (_, Some(last)) if last > end.0 => found.1.extend(root),
                 _ => each(&mut found.0, family),
             }
         };
-        let (mut picked, grown) = model.families(log, divide).await?;
+        let (mut made, grown) = model.families(log, divide).await?;
         for session in grown {
             let step = |record: &Record| step(At::Position(end), record);
             let family = model.family_of_past(log, session, step).await?;
             if !family.is_empty() {
-                each(&mut picked, family);
+                each(&mut made, family);
             }
         }
-        Ok(picked)
+        Ok(made)
     }
 
     /// The sessions that changed certain files.
@@ -105,14 +152,21 @@ fn path_glob(pattern: &str) -> Result<PathGlob<'_>, SessionError> {
 struct PathGlob<'a> {
     pattern: &'a str,
     is_of_name: bool,
+    /// It takes time in proportion to the length of a path, whatever the pattern is.
+    matcher: GlobMatcher,
 }
 
 impl<'a> PathGlob<'a> {
     fn new(pattern: &'a str) -> Option<PathGlob<'a>> {
         let pattern = pattern.trim();
-        (!pattern.is_empty()).then(|| PathGlob {
+        if pattern.is_empty() || pattern.len() > PATTERN_BYTES {
+            return None;
+        }
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        Some(PathGlob {
             pattern,
             is_of_name: !pattern.contains('/'),
+            matcher: glob.ok()?.compile_matcher(),
         })
     }
 
@@ -122,15 +176,7 @@ impl<'a> PathGlob<'a> {
             true => name,
             false => path,
         };
-        let mode = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
-        let matches = |subject: &str| {
-            gix_glob::wildmatch(
-                self.pattern.as_bytes().into(),
-                subject.as_bytes().into(),
-                mode,
-            )
-        };
-        subject == self.pattern || matches(subject)
+        subject == self.pattern || self.matcher.is_match(subject)
     }
 }
 
@@ -236,6 +282,7 @@ impl<'a> Filter<'a> {
             .max();
         let is_match = self.is_of_place(summary)
             && self.is_of_time(summary, last)
+            && self.is_active(rows)
             && self.has_model(rows)
             && self.has_words(summary)
             && self.has_status(rows, summary, last)
@@ -243,23 +290,34 @@ impl<'a> Filter<'a> {
         if !is_match {
             return None;
         }
+        let cost = self.cost(rows);
+        if cost.as_ref().is_some_and(|cost| self.is_beyond(cost)) {
+            return None;
+        }
+        let cost = cost.map_or(0, |cost| cost.computed_micros);
+        Some(self.sort_key(rows, summary, last, cost))
+    }
+
+    /// The cost of a session with its sub-agents, if the query needs it.
+    fn cost(&self, rows: &[SessionRow]) -> Option<CostSums> {
         let query = self.query;
         let needs_cost =
             query.sort == SessionSort::Cost || query.min_cost.is_some() || query.max_cost.is_some();
-        let cost = needs_cost.then(|| {
+        needs_cost.then(|| {
             let mut sums = CostSums::default();
             rows.iter()
                 .for_each(|row| sums.add(&row.cost(query.prices())));
-            sums.computed_micros
-        });
-        let is_beyond = |cost: u128| {
-            query.min_cost.is_some_and(|min| cost < min)
-                || query.max_cost.is_some_and(|max| cost > max)
-        };
-        if cost.is_some_and(is_beyond) {
-            return None;
-        }
-        Some(self.sort_key(rows, summary, last, cost.unwrap_or_default()))
+            sums
+        })
+    }
+
+    /// Returns `true` if a cost is outside of the bounds. A cost that is not known is below no maximum.
+    fn is_beyond(&self, cost: &CostSums) -> bool {
+        let is_known = cost.unpriced_tokens == 0 && cost.used.tokens.total() > 0;
+        let query = self.query;
+        let is_above = |max| !is_known || cost.computed_micros > max;
+        query.min_cost.is_some_and(|min| cost.computed_micros < min)
+            || query.max_cost.is_some_and(is_above)
     }
 
     fn sort_key(
@@ -307,19 +365,12 @@ impl<'a> Filter<'a> {
 
     fn is_of_place(&self, summary: &SessionSummary) -> bool {
         let is_project = |wanted: &str| {
-            let Some(path) = summary.project.as_deref() else {
-                return false;
-            };
-            let wanted = wanted.trim_end_matches('/');
-            let is_below = path
-                .strip_prefix(wanted)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let name = summary.project_name().unwrap_or_default();
-            is_below && wanted.starts_with('/') || name.eq_ignore_ascii_case(wanted)
+            let path = summary.project.as_deref();
+            path.is_some_and(|path| is_project(path, wanted))
         };
         let is_agent = |wanted: &str| {
-            let agent = summary.agent.as_deref().unwrap_or_default();
-            agent.eq_ignore_ascii_case(wanted)
+            let agent = summary.agent.as_deref();
+            agent.is_some_and(|agent| is_agent(agent, wanted))
         };
         self.query.project.as_deref().is_none_or(is_project)
             && self.query.agent.as_deref().is_none_or(is_agent)
@@ -329,6 +380,15 @@ impl<'a> Filter<'a> {
         let is_since = |since: Timestamp| last.is_some_and(|last| last >= since);
         let is_until = |until: Timestamp| summary.started.is_some_and(|started| started < until);
         self.query.since.is_none_or(is_since) && self.query.until.is_none_or(is_until)
+    }
+
+    fn is_active(&self, rows: &[SessionRow]) -> bool {
+        let Some((from, until)) = self.query.between else {
+            return true;
+        };
+        let (from, until) = (from.to_utc().timestamp(), until.to_utc().timestamp());
+        let mut times = rows.iter().flat_map(SessionRow::active_seconds);
+        times.any(|time| (from..until).contains(&time))
     }
 
     fn has_model(&self, rows: &[SessionRow]) -> bool {
@@ -442,6 +502,17 @@ mod tests {
             assert_eq!(matches, Some(expected), "{pattern} {path}");
         }
         assert!(PathGlob::new(" ").is_none());
+    }
+
+    /// A matcher that tries each division of the path among the wildcards would take years.
+    #[test]
+    fn a_glob_of_many_wildcards_takes_little_time() {
+        let path = "a/".repeat(200) + "b";
+        for pattern in ["**/a/".repeat(40), "*a*/".repeat(40), "**a".repeat(100)] {
+            let glob = PathGlob::new(&pattern);
+            assert!(!glob.is_some_and(|glob| glob.matches(&path)), "{pattern}");
+        }
+        assert!(PathGlob::new(&"*".repeat(PATTERN_BYTES + 1)).is_none());
     }
 
     #[test]

@@ -90,9 +90,12 @@ pub struct SessionQuery {
     pub since: Option<Timestamp>,
     /// Only sessions that started before this time.
     pub until: Option<Timestamp>,
+    /// Only sessions with activity at or after the first time and before the second one: with their first event, their
+    /// last one, or tokens used in a quarter of an hour that begins between them.
+    pub between: Option<(Timestamp, Timestamp)>,
     /// Only sessions that cost at least this, in millionths of the currency, sub-agents included.
     pub min_cost: Option<u128>,
-    /// Only sessions that cost at most this.
+    /// Only sessions whose cost is known and at most this.
     pub max_cost: Option<u128>,
     /// Only sessions that changed a file whose path matches this glob; a glob without a slash matches the file's name.
     #[setters(into)]
@@ -130,6 +133,7 @@ impl Default for SessionQuery {
             model: None,
             since: None,
             until: None,
+            between: None,
             min_cost: None,
             max_cost: None,
             touched: None,

@@ -111,8 +111,8 @@ impl SessionDetails {
     pub fn resolve(&self, name: &str) -> Vec<String> {
         let answers = |request: &str| {
             [
-                format!("annals approve {name}{request}"),
-                format!("annals reject {name}{request} --reason TEXT"),
+                format!("annals intent approve {name}{request}"),
+                format!("annals intent reject {name}{request} --reason TEXT"),
             ]
         };
         if self.requests.is_empty() {

@@ -1,7 +1,7 @@
 //! The index rebuilt from the log, and compared with it.
 
 use annals_event_log::{EventLog, Position, ReadError, Store};
-use annals_projections::{CatalogueError, CatalogueReport, Going, Rebuilt};
+use annals_projections::{CatalogueError, CatalogueReport, Going, Lag, Rebuilt};
 use annals_store_rocks::{Options, RocksLog, Unfinished};
 
 use crate::with_rows::WithRows;
@@ -18,6 +18,34 @@ fn row_options() -> Options {
 }
 
 impl Index<'_> {
+    /// How many events the stored rows are behind the log: the most of the rows of objects, costs and sessions. Rows of
+    /// an older form, which another release of this library wrote, do not count.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn lag(self) -> Result<u64, LoadError> {
+        let log = self.annals.log.as_ref();
+        let objects = self.annals.catalogue.lag(log).await?;
+        let costs = self.annals.costs.lag(log).await?;
+        let sessions = self.annals.session_rows.lag(log).await?;
+        let lags = [objects, costs, sessions].map(Lag::events);
+        Ok(lags.into_iter().max().unwrap_or_default())
+    }
+
+    /// Folds what the rows of objects, costs and sessions lack, and stores it. Appends and questions do so too; this is
+    /// for a program that is about to ask much through handles that only read, right after an upgrade.
+    ///
+    /// # Errors
+    /// [`LoadError`]; on a log that is open for reading only, [`annals_event_log::CommitError::ReadOnly`] is in it. What
+    /// was folded before stays.
+    pub async fn catch_up(self) -> Result<(), LoadError> {
+        let log = self.annals.log.as_ref();
+        self.annals.catalogue.catch_up(log).await?;
+        self.annals.costs.catch_up(log).await?;
+        self.annals.session_rows.catch_up(log).await?;
+        Ok(())
+    }
+
     /// Rebuilds the catalogue from the whole log, and puts it in the place
     /// of the current one when it is whole. Snapshots of states and the rows of costs and sessions are dropped; they are made again
     /// as they are needed. Appending and reading go on meanwhile. `progress` is called with each position

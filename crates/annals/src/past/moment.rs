@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use annals_domain::{AnyEvent, GitOid, intent, run};
+use annals_domain::{AnyEvent, GitOid, Timestamp, intent, run};
 use annals_event_log::{
     Classification, Classified, ErrorClass, EventId, Position, Query, ReadError, Record,
 };
+use annals_projections::{InvalidTimeName, TimeName};
 use uuid::Uuid;
 
 use super::Past;
@@ -101,6 +102,22 @@ impl FromStr for AtName {
     }
 }
 
+impl AtName {
+    /// Reads a moment as people write it: in the forms of [`AtName`], or as [`At::of_name`] does.
+    ///
+    /// # Errors
+    /// [`InvalidTimeName`].
+    pub fn of_name(
+        text: &str,
+        time: impl FnOnce(TimeName) -> Option<Timestamp>,
+    ) -> Result<AtName, InvalidTimeName> {
+        match text.parse() {
+            Ok(name) => Ok(name),
+            Err(_) => At::of_name(text, time).map(AtName::At),
+        }
+    }
+}
+
 impl fmt::Display for AtName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,7 +146,7 @@ pub enum MomentError {
     },
     /// No decision led to the commit.
     #[error(
-        "no decision in the log led to commit {digits}: `annals list decisions` shows the commits that decisions led to"
+        "no decision in the log led to commit {digits}: `annals object list decisions` shows the commits that decisions led to"
     )]
     NoCommit {
         /// What was given of its id.

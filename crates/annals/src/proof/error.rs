@@ -32,7 +32,7 @@ pub enum ProofError {
     /// The log's files have the records of the checkpoint, and readers are not shown all of them.
     #[error(
         "the checkpoint is of {size} records, and readers see {end}: the rest is in the log's files, and the next opening \
-         for writing settles it, as `annals apply /dev/null` does"
+         for writing settles it, as `annals service apply /dev/null` does"
     )]
     Unpublished {
         /// How many records the checkpoint covers.

@@ -30,7 +30,7 @@ const CONSISTENCY: &str = "consistency";
 #[non_exhaustive]
 pub enum ProofFileError {
     /// It is not JSON, or not the expected JSON.
-    #[error("this is not a proof of `annals prove`: {0}")]
+    #[error("this is not a proof of `annals proof prove`: {0}")]
     Malformed(String),
     /// It is of another version of the format.
     #[error("the proof is of version {found}; this program knows version {VERSION}")]

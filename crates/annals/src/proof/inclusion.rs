@@ -176,7 +176,9 @@ fn damaged(mismatch: ProofMismatch) -> ProofMismatch {
     match mismatch {
         ProofMismatch::Event { position, reason } => ProofMismatch::Event {
             position,
-            reason: format!("{reason}. The log is not that of the checkpoint; run `annals verify`"),
+            reason: format!(
+                "{reason}. The log is not that of the checkpoint; run `annals proof verify`"
+            ),
         },
         mismatch => mismatch,
     }

@@ -55,12 +55,12 @@ pub enum KeyError {
     /// It is something else than a private key.
     #[error(
         "this is not a private key: expected one line PRIVATE+KEY+name+id+key, as \
-         `annals key generate` writes it"
+         `annals proof key generate` writes it"
     )]
     NotPrivate,
     /// It is something else than a public key.
     #[error(
-        "this is not a public key: expected lines name+id+key, as `annals key show` prints them"
+        "this is not a public key: expected lines name+id+key, as `annals proof key show` prints them"
     )]
     NotPublic,
     /// Anyone can make signatures of this key.
@@ -73,7 +73,9 @@ pub enum KeyError {
         name: String,
     },
     /// A private key was given where a public one belongs.
-    #[error("this is a private key; a public one is expected here: `annals key show` prints it")]
+    #[error(
+        "this is a private key; a public one is expected here: `annals proof key show` prints it"
+    )]
     Private,
 }
 

@@ -30,7 +30,7 @@ pub enum RedactionError {
     },
     /// No event refers to such a blob.
     #[error(
-        "no event refers to content with the digest {digest}; if it is stored all the same, `annals gc --apply` removes it"
+        "no event refers to content with the digest {digest}; if it is stored all the same, `annals log gc --apply` removes it"
     )]
     NoBlob {
         /// What was looked for.
@@ -47,13 +47,24 @@ pub enum RedactionError {
     /// A reason must be given.
     #[error("the reason is empty; say why the content must go")]
     NoReason,
-    /// The actor is not a person, and the log counts how often agents give commands: a redaction gives it a new secret,
-    /// from which the streams of token buckets follow, so that they would be full again.
+    /// The actor is not a person, and the log has budgets, which compare names of projects, or counts how often agents give
+    /// commands: a redaction gives it a new secret, from which the streams of token buckets follow, so that they would be full
+    /// again.
     #[error(
-        "a person removes content from a log whose gate limits rates (an actor of the kind human), as a redaction fills \
-         the token buckets; let a person run it, with --actor human:NAME"
+        "a person removes content from a log with budgets or rate limits (an actor of the kind human), as both read what a \
+         redaction removes; let a person run it, with --actor human:NAME"
     )]
     NotPermitted,
+    /// The actor is not a person, and a person recorded or imported what is to be removed: an agent does not take back what it
+    /// was told.
+    #[error(
+        "a person recorded or imported event {position}, whose content a person removes (an actor of the kind human); let a person run it, \
+         with --actor human:NAME"
+    )]
+    OfAPerson {
+        /// The first such event.
+        position: Position,
+    },
     /// Content was appended faster than it could be looked through.
     #[error("content that refers to the same blobs came {attempts} times meanwhile; try again")]
     Contended {
@@ -98,7 +109,9 @@ impl Classified for RedactionError {
                 Invalid.code("invalid_reason")
             }
             RedactionError::ActorMatches => Invalid.code("invalid_actor"),
-            RedactionError::NotPermitted => Refused.code("not_permitted"),
+            RedactionError::NotPermitted | RedactionError::OfAPerson { .. } => {
+                Refused.code("not_permitted")
+            }
             RedactionError::Contended { .. } => Contended.code("contended"),
             RedactionError::Partly { source, .. } => source.classify().of("redaction_failed"),
             RedactionError::Load(error) => error.classify().of("redaction_failed"),

@@ -52,6 +52,8 @@ pub(super) struct Plan {
     /// Those of an older version, whose checksums stay.
     pub(super) old_seals: Vec<SealOf>,
     pub(super) seen: Position,
+    /// The first event that loses content and that a person recorded.
+    pub(super) of_a_person: Option<Position>,
 }
 
 impl Plan {

@@ -134,6 +134,34 @@ fn where_it_comes_without_end_the_rest_is_named() {
     assert_eq!(super::tests::left(&annals), [0; 0]);
 }
 
+/// An agent does not take back what it was told; what agents recorded it may have removed.
+#[test]
+fn an_agent_removes_nothing_that_a_person_recorded() {
+    let annals = annals();
+    let prompt = format!("the password is {SECRET}");
+    say(&annals, &prompt);
+    let by = |actor| RedactRequest {
+        actor,
+        ..request(pattern())
+    };
+    let coder = by(ActorRef::agent("coder"));
+    let command = Command::from(CreateIntent::new(prompt));
+    block_on(annals.execute(Request::new(ActorRef::human("ada"), command))).unwrap();
+    let refused = block_on(annals.contents().redact(&coder, &mut |_| {})).unwrap_err();
+    assert_eq!(refused.classify().code, "not_permitted");
+    assert!(refused.to_string().contains("event 2"), "{refused}");
+    assert_eq!(left(&annals), [1, 2], "nothing is removed");
+    let its_own = RedactRequest {
+        targets: vec![Target::Event(Position(1))],
+        ..coder
+    };
+    block_on(annals.contents().redact(&its_own, &mut |_| {})).unwrap();
+    assert_eq!(left(&annals), [2]);
+    let ada = by(ActorRef::human("ada"));
+    block_on(annals.contents().redact(&ada, &mut |_| {})).unwrap();
+    assert_eq!(left(&annals), [0; 0]);
+}
+
 /// The second redaction finds a blob in what came during the first; and behind the first,
 /// something refers to it again.
 #[test]

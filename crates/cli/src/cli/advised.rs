@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
+use super::spellings::new_spelling;
 use super::{Cli, groups};
 
 /// What a command line begins with in a text.
@@ -95,6 +96,83 @@ fn every_command_line_that_is_advised_parses() {
     assert!(found.len() > 40, "{found:?}");
     let unknown: Vec<&&str> = found.iter().filter(|line| !is_known(line)).collect();
     assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// The words behind the program's name, for each time that a text names it, without global options.
+fn named(text: &str) -> Vec<Vec<&str>> {
+    let is_name = |at: &usize| {
+        let before = text
+            .get(..*at)
+            .and_then(|before| before.chars().next_back());
+        before.is_none_or(|it| !it.is_alphanumeric() && !"._-/:".contains(it))
+    };
+    let places = text.match_indices("annals ").map(|(at, _)| at);
+    let rest = places
+        .filter(is_name)
+        .filter_map(|at| text.get(at + "annals ".len()..));
+    rest.map(words_of).collect()
+}
+
+/// The first words of a command line, without global options.
+fn words_of(line: &str) -> Vec<&str> {
+    let mut is_value = false;
+    let words = line.lines().next().unwrap_or_default().split_whitespace();
+    let words = words.filter(|word| {
+        let was_value = std::mem::replace(&mut is_value, *word == "--log");
+        !was_value && (!word.starts_with('-') || *word == "--otlp")
+    });
+    let end = |it: char| !it.is_alphanumeric() && it != '-';
+    let plain = words.map(|word| word.split(end).next().unwrap_or_default());
+    plain.take(3).collect()
+}
+
+/// Documentation below `docs`; decisions keep the words of their day, and the page of commands is generated.
+fn documents(folder: &Path, texts: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_kept = path.ends_with("adr") || path.ends_with("cli.md");
+        if path.is_dir() && !is_kept {
+            documents(&path, texts);
+        } else if path.extension().is_some_and(|it| it == "md") && !is_kept {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn no_text_names_an_old_spelling() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(crates).unwrap() {
+        let folder = entry.unwrap().path().join("src");
+        if folder.is_dir() {
+            sources(&folder, &mut texts);
+        }
+    }
+    // These name old spellings to translate them.
+    let names_old = |text: &String| {
+        let marks = ["const OLD: [(&str", "const OLD_SPELLINGS", "fn named(text"];
+        marks.iter().any(|mark| text.contains(mark))
+    };
+    texts.retain(|text| !names_old(text));
+    documents(&crates.with_file_name("docs"), &mut texts);
+    let lines: BTreeSet<Vec<&str>> = texts.iter().flat_map(|text| named(text)).collect();
+    assert!(lines.len() > 200, "{}", lines.len());
+    let old: Vec<&Vec<&str>> = lines
+        .iter()
+        .filter(|words| new_spelling(words).is_some())
+        .collect();
+    assert!(old.is_empty(), "{old:?}");
+}
+
+#[test]
+fn an_old_spelling_is_found() {
+    let text =
+        "`annals --log x verify`; annals.verify, \"annals hook install claude\" and annals ls";
+    let found = named(text);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(new_spelling(&found[0]).is_some() && new_spelling(&found[1]).is_some());
+    assert_eq!(new_spelling(&found[2]), None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Arguments of `budget` and `statusline`.
 
 use annals::domain::settings::{BudgetPeriod, OverBudget};
+use annals::projections::parse_amount;
 use clap::{Args, Subcommand};
 
 use super::Who;
@@ -9,15 +10,14 @@ use super::Who;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-A budget is an amount in USD for each local day, week or month, of one project or of all together. Costs are
-by list prices, as in `annals cost`. With a gate installed (`annals hook install AGENT --budgets`), a tool call
-over budget is asked about or denied; so is one whose cost or budget use is not known. docs/costs.md has the
-limits.
+A budget is an amount in USD for each local day, week or month, of one project or of all together. Costs are list prices, \
+as in `annals cost`. Gates enforce budgets: with `annals record on --budgets`, a tool call over budget is denied, or a \
+person is asked. So is a call whose cost or budget use is not known. docs/costs.md has the limits.
 
 Examples:
-  annals budget                                  budgets and their use
+  annals budget                              budgets and their use
   annals budget set 20/day --project shop
-  annals budget set 300/month --then deny        all projects together
+  annals budget set 300/month --then deny    all projects together
   annals budget remove --project shop"
 )]
 pub(crate) struct Budget {
@@ -35,18 +35,18 @@ pub(crate) enum BudgetAction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A path has all projects within it. A name has all projects whose path ends with it. Only a person sets a
-budget: an agent is refused.
+A path stands for all projects below it, a name for all projects whose path ends with it. Only a person sets a budget; an \
+agent is refused.
 
 Examples:
   annals budget set 20/day --project shop
-  annals budget set 20/day --project .           the repository of this folder
+  annals budget set 20/day --project .       the repository of this folder
   annals budget set 2.50/day --project /work/shop --then deny")]
 pub(crate) struct SetBudget {
     /// The amount in USD and the period: day, week or month
     #[arg(value_name = "AMOUNT/PERIOD", value_parser = limit)]
     pub(crate) limit: BudgetLimit,
-    /// The project's name or path; left out, all projects together
+    /// The project's name or path [default: all projects together]
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) project: Option<String>,
     /// The verdict on a tool call over budget: ask or deny
@@ -62,10 +62,10 @@ Examples:
   annals budget remove --project shop
   annals budget remove --period week")]
 pub(crate) struct RemoveBudget {
-    /// The project's name or path, as `annals budget` lists it; left out, the budget of all projects
+    /// The project's name or path, as `annals budget` lists it [default: the budget of all projects]
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) project: Option<String>,
-    /// The period; required if the project has several budgets
+    /// The period, if the project has several budgets
     #[arg(long, value_name = "PERIOD")]
     pub(crate) period: Option<BudgetPeriod>,
     #[command(flatten)]
@@ -74,8 +74,8 @@ pub(crate) struct RemoveBudget {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads the JSON that Claude Code writes to its status line's command, and prints one line: the session's cost,
-today's cost, and the budget that is used most. It opens no log, and exits with 0 in any case.
+Reads the JSON that Claude Code writes to the command of its status line, and prints one line: the session's cost, today's \
+cost, and the budget with the highest use. It opens no log, and its exit status is always 0.
 
 In ~/.claude/settings.json:
   {\"statusLine\": {\"type\": \"command\", \"command\": \"annals statusline\"}}
@@ -96,25 +96,13 @@ fn limit(text: &str) -> Result<BudgetLimit, String> {
     let expected = "expected an amount in USD and a period, such as 20/day, 2.50/week or 300/month";
     let (amount, period) = text.split_once('/').ok_or(expected)?;
     let amount = amount.trim().trim_start_matches('$');
-    let micros = micros(amount).ok_or(expected)?;
+    let micros = parse_amount(amount).ok_or(expected)?;
     if micros == 0 {
         return Err("expected an amount of more than 0".to_owned());
     }
     let period: Option<BudgetPeriod> = period.trim().parse().ok();
     let period = period.ok_or("expected the period day, week or month")?;
     Ok(BudgetLimit { micros, period })
-}
-
-/// Millionths of an amount with at most six digits behind the point.
-fn micros(amount: &str) -> Option<u64> {
-    let (whole, part) = amount.split_once('.').unwrap_or((amount, "0"));
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    if !is_digits(whole) || !is_digits(part) || part.len() > 6 {
-        return None;
-    }
-    let whole: u64 = whole.parse().ok()?;
-    let part: u64 = format!("{part:0<6}").parse().ok()?;
-    whole.checked_mul(1_000_000)?.checked_add(part)
 }
 
 #[cfg(test)]

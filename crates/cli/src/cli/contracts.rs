@@ -8,14 +8,13 @@ use super::{Redaction, Who};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A session's event stream or a command log of Contracts v1.1: JSON lines, a JSON array, or objects
-one after the other, of any number of sessions. Verdicts are recorded as they were and never judged
-again; objects of unknown kinds are kept as they came and counted. Sessions that are not in the log
-are created as taken over. Importing again adds only what is new. What cannot be read is named by
-its line, the rest is read, and the exit status is then 1.
+Reads event streams and command logs of Contracts v1.1: JSON lines, a JSON array, or concatenated objects, of any number of \
+sessions. Verdicts are recorded as they were and never judged again. Objects of unknown kinds are kept and counted. Unknown \
+sessions are created as adopted. Importing again adds only new events. Errors are named by line; the rest is read, and the exit \
+status is then 1.
 
-Of a command log and an event stream, import the commands first: `annals replay --sessions` judges
-only commands that are here before their verdicts.
+Import a command log before its event stream: `annals policy replay --sessions` judges only commands that were recorded before \
+their verdicts.
 
 Examples:
   annals import contracts events.jsonl
@@ -32,10 +31,9 @@ pub(crate) struct ImportContracts {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One compact JSON object a line, in the order of the log: the session's events, the patch sets,
-evidence and failures of its runs as artifacts, and their plan, if it has none of its own. What was imported comes back as it came, its
-commands too. Commands that were given to this log's own gate are written with --commands; an
-import of such an export can be judged again.
+Writes one compact JSON object on each line, in the order of the log: the session's events, the patch sets, evidence and failures \
+of its runs as artifacts, and their plan unless it has one. Imported objects are written unchanged, including commands. Commands \
+that were given to this log's own gate are written with --commands; an import of such an export can be judged again.
 
 Examples:
   annals export contracts --session 1a2b3c4d > events.jsonl

@@ -18,11 +18,11 @@ Not copied are the positions of subscriptions, the catalogue, which is rebuilt, 
 command that is repeated after the move with its key is refused, and not recorded twice.
 
 Examples:
-  annals copy .annals \"postgres://annals@db/annals?log=team\"
-  annals copy \"postgres://annals@db/annals?log=team\" /backups/team
-  annals copy /backups/monday \"postgres://annals@db/annals?log=team&schema=team\"
-  annals copy postgres://annals@db1/annals postgres://annals@db2/annals --json
-  annals copy .annals /mnt/log --fast            compare the roots only at the end")]
+  annals log copy .annals \"postgres://annals@db/annals?log=team\"
+  annals log copy \"postgres://annals@db/annals?log=team\" /backups/team
+  annals log copy /backups/monday \"postgres://annals@db/annals?log=team&schema=team\"
+  annals log copy postgres://annals@db1/annals postgres://annals@db2/annals --json
+  annals log copy .annals /mnt/log --fast  compare the roots only at the end")]
 pub(crate) struct CopyLog {
     /// The log to copy: a directory, a backup, rocks:DIR or postgres://USER@HOST/DATABASE?log=NAME
     #[arg(value_name = "SRC")]

@@ -2,44 +2,45 @@
 
 use std::path::PathBuf;
 
-use annals::projections::{CostAxis, CostTime, CostZone};
+use annals::projections::{CostAxis, CostTime};
 use clap::Args;
 
-use super::reading::Floor;
+use super::reading::{Floor, Zone};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A row has its tokens: prompt tokens that were in no cache, those read from one, those written to
-one, completion tokens, and how many of these the model thought with. COST is computed from them
-by a table of prices, RECORDED is what the agents' programs said themselves, in USD. By day in the
-order of time, otherwise what cost most is first. A bar shows a row's part of the largest. The
-last row is the sum, and the rows add up to it to the last millionth. By day, and by day and one
-more, a chart of the days follows, stacked by the second.
+Prints tokens and costs: uncached prompt tokens, cache reads and writes, completion tokens, and the thinking tokens among \
+them. COST is computed by a table of prices; RECORDED is the agents' own figure in USD. Days are in the order of time, all \
+other rows begin with the highest cost. The rows add up to the total exactly. By day, a chart follows.
 
-What a model costs that the table does not have is not guessed: its tokens are listed as unpriced,
-and are not in COST. docs/costs.md says what counts, how it is rounded, and what a table of prices
-is.
-
-By sub-agent each task has what it cost by itself, and with all sub-agents below it, which follow
-it.
+Tokens of a model without a price are listed as unpriced and are not in COST. docs/costs.md describes counts, rounding and \
+tables of prices. By sub-agent, each task also has the cost with all sub-agents below it.
 
 Examples:
-  annals cost                               a row a day
+  annals cost                               a row for each day
+  annals cost @last                         one session
   annals cost --by project --since 7d
   annals cost --by day,project              with a chart, stacked by project
-  annals cost --by model --since 7d
+  annals cost --by model --project shop --agent claude
   annals cost --by day --by model --since 2026-01-01 --until 2026-01-31
-  annals cost --by session --time-zone local --since 1d
+  annals cost --by session --time-zone utc --since 1d
   annals cost --by sub-agent 1a2b3c4d       one task, run, intent or session
-  annals cost --by model --prices ours.toml
   annals cost --by run --json | jq '.rows[0].by.run'
-  annals cost --print-prices > ours.toml    the table that comes with this version")]
+  annals cost --print-prices > ours.toml
+  annals cost --by model --prices ours.toml
+  annals cost --by model --explain-prices   which price each model has, and its source")]
 pub(crate) struct Cost {
-    /// Only what belongs to this run, task (with its sub-agents), intent or session
+    /// Only this session, run, task (with its sub-agents) or intent
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// A row for each project, day, model, agent, session, sub-agent, actor, run, task or intent; give it
-    /// again, or several with commas, for each combination of up to three
+    /// Only the work in this project: its path, a path above it, or its name
+    #[arg(long, value_name = "PATH|NAME")]
+    pub(crate) project: Option<String>,
+    /// Only the work of this agent, such as claude or codex
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Group by project, day, model, agent, session, sub-agent, actor, run, task or intent; repeat it, or separate up to
+    /// three by commas
     #[arg(
         long,
         value_name = "WHAT",
@@ -47,27 +48,23 @@ pub(crate) struct Cost {
         default_value = "day"
     )]
     pub(crate) by: Vec<CostAxis>,
-    /// Only what was used from this day on (2026-01-31, yesterday), in the last N days, today included (7d), or from
-    /// this time on (RFC 3339 or 14:30, a quarter of an hour; 3h)
+    /// Only use from a day (2026-01-31, yesterday), in the last N days including today (7d), or from a time on (RFC 3339,
+    /// 14:30 or 3h, in quarters of an hour)
     #[arg(long, value_name = "DAY|Nd|TIME")]
     pub(crate) since: Option<CostTime>,
-    /// Only what was used up to the end of this day, or before this time
+    /// Only use up to the end of a day, or before a time
     #[arg(long, value_name = "DAY|TIME")]
     pub(crate) until: Option<CostTime>,
-    /// Whose days count: utc, local (that of the variable TZ, or the system's), an offset such as +02:00, or a name such
-    /// as Europe/Berlin
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "utc",
-        allow_hyphen_values = true
-    )]
-    pub(crate) time_zone: CostZone,
-    /// Compute by the prices in this file, and by no others
+    #[command(flatten)]
+    pub(crate) zone: Zone,
+    /// Compute costs by the prices in this file only
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
-    /// Print the table of prices that comes with this version, and nothing else
-    #[arg(long, conflicts_with_all = ["id", "since", "until", "prices"])]
+    /// List the prices that the costs are computed by, and how much each of them accounts for
+    #[arg(long)]
+    pub(crate) explain_prices: bool,
+    /// Print only the table of prices of this version
+    #[arg(long, conflicts_with_all = ["id", "since", "until", "prices", "explain_prices"])]
     pub(crate) print_prices: bool,
     #[command(flatten)]
     pub(crate) floor: Floor,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::reading::Zone;
 use super::{
     ExportAnnals, ExportContracts, ExportForge, ExportHtml, ImportAgent, ImportAnnals,
     ImportContracts, ImportForge, Redaction, Who,
@@ -27,9 +28,9 @@ pub(crate) enum Import {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The eleven kinds of objects of git-internal 0.6.0, one JSON object a line or a file. They are
-taken over as they are, in any state; the rules that they break are listed. Importing again
-leaves what is unchanged as it is. What cannot be read is named by file and line, the rest is
+The eleven kinds of objects of git-internal 0.6.0, one JSON object a line or a file. They are \
+taken over as they are, in any state; the rules that they break are listed. Importing again \
+leaves what is unchanged as it is. What cannot be read is named by file and line, the rest is \
 read, and the exit status is then 1.
 
 Examples:
@@ -48,11 +49,11 @@ pub(crate) struct ImportGitInternal {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A commit becomes an intent, a task, a run with its patch set, and a decision. What its header says
-beyond that (other parents, time zones, the committer, a signature) is evidence of its run, of kind
-commit_header: `annals list evidence --parent RUN` and `annals cat EVIDENCE` show it.
+A commit becomes an intent, a task, a run with its patch set, and a decision. What its header says \
+beyond that (other parents, time zones, the committer, a signature) is evidence of its run, of kind \
+commit_header: `annals object list evidence --parent RUN` and `annals object cat EVIDENCE` show it.
 
-Importing again adds only what is new. A commit that cannot be read, or not wholly, is named, the
+Importing again adds only what is new. A commit that cannot be read, or not wholly, is named, the \
 rest is imported, and the exit status is then 1.
 
 Examples:
@@ -93,8 +94,8 @@ pub(crate) enum Export {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every prompt, thought, answer, tool call and result, decision and diff, in order, with the sessions of
-sub-agents below the calls that started them. Texts are written as they were recorded, each once:
+Every prompt, thought, answer, tool call and result, decision and diff, in order, with the sessions of \
+sub-agents below the calls that started them. Texts are written as they were recorded, each once: \
 answers as Markdown, the rest in code blocks.
 
 Examples:
@@ -104,9 +105,11 @@ pub(crate) struct ExportMarkdown {
     /// The session
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
-    /// As it was after this position
+    /// Export the state after this position
     #[arg(long, value_name = "POSITION")]
     pub(crate) at: Option<u64>,
+    #[command(flatten)]
+    pub(crate) zone: Zone,
     /// Write it to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -114,9 +117,9 @@ pub(crate) struct ExportMarkdown {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What `annals import --keep-raw` kept: the recordings as they were, but for their secrets. Into a
-folder each is written as AGENT/FILE; a file that is there and says something else is left alone.
-Of several texts under one name the newest has it; one that it begins with is not written, any
+What `annals import --keep-raw` kept: the recordings as they were, but for their secrets. Into a \
+folder each is written as AGENT/FILE; a file that is there and says something else is left alone. \
+Of several texts under one name the newest has it; one that it begins with is not written, any \
 other has digits of its SHA-256 in its name. Without a folder the recordings are listed.
 
 Examples:
@@ -138,9 +141,9 @@ pub(crate) struct ExportRaw {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One JSON document of ATIF v1.7: prompts, the model's messages with their thoughts, tool calls, results
-and tokens, what the program said, and the runs of sub-agents within it. Of a task its newest run is
-written, of an intent that of its task. `annals import` reads it, with the same prompts, calls, results
+One JSON document of ATIF v1.7: prompts, the model's messages with their thoughts, tool calls, results \
+and tokens, what the program said, and the runs of sub-agents within it. Of a task its newest run is \
+written, of an intent that of its task. `annals import` reads it, with the same prompts, calls, results \
 and tokens.
 
 Examples:
@@ -157,9 +160,9 @@ pub(crate) struct ExportAtif {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without an ID every object is written, oldest first. The JSON is byte for byte what git-internal
-0.6.0 writes. It reads commits of 64 hex digits only and demands one of runs and patch sets:
-objects that it could not read are refused, by field, and the exit status is then 1. With
+Without an ID every object is written, oldest first. The JSON is byte for byte what git-internal \
+0.6.0 writes. It reads commits of 64 hex digits only and demands one of runs and patch sets: \
+objects that it could not read are refused, by field, and the exit status is then 1. With \
 --relaxed they are written all the same. The report goes to standard error.
 
 Examples:
@@ -170,7 +173,7 @@ pub(crate) struct ExportGitInternal {
     /// Only these objects
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// Write objects that git-internal 0.6.0 cannot read, too
+    /// Also write objects that git-internal 0.6.0 cannot read
     #[arg(long)]
     pub(crate) relaxed: bool,
 }

@@ -8,18 +8,16 @@ use super::{Redaction, Who};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads intents/*.yaml, tasks/*.yaml, reviews/*.yaml and intent-drafts/*.md. DIR is the .forge folder,
-or the folder that it is in. An intent's alias is its file's name. What the files say is recorded as
-it is; a draft is proposed like a text given to `annals submit`, and its file goes once that is on
-disk. Import again after the files have changed: what is new is added, and what is there goes on as
-its file says. What this log has events of its own about stays as it is here, and is named where the
-file says something else. One bad file, or one bad task of a file, is named by file and line; the
-rest is read, and the exit status is then 1.
+Reads intents/*.yaml, tasks/*.yaml, reviews/*.yaml and intent-drafts/*.md. DIR is the .forge folder or its parent. An intent's \
+alias is its file's name. Drafts are proposed like `annals intent submit`, and their files are deleted once they are on disk. \
+Importing again adds new content and updates what came from these files. If the log has events of its own about an object, the \
+log's state stays, and differences are reported. Errors are named by file and line; the rest is read, and the exit status is \
+then 1.
 
 Examples:
   annals import forge .                  the .forge folder of this project
   annals import forge .forge --json      the whole report, for programs
-  annals import forge . --keep-drafts    drafts are proposed, and stay where they are")]
+  annals import forge . --keep-drafts    keep the files of drafts")]
 pub(crate) struct ImportForge {
     /// The .forge folder, or the folder that it is in
     #[arg(value_name = "DIR")]
@@ -35,11 +33,10 @@ pub(crate) struct ImportForge {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes intents/NAME.yaml, tasks/NAME.yaml and reviews/TASK.yaml into DIR, or into the .forge folder
-in it. Without an ID every intent is written that was ever proposed, judged, approved or asked about;
---all adds those of `create_intent`, sessions and repositories. A file that was not written by an
-export, or was changed since, is never touched: it is named if it says something else, and the exit
-status is then 1. Without an ID, files of earlier exports that this one does not write are removed.
+Writes intents/NAME.yaml, tasks/NAME.yaml and reviews/TASK.yaml into DIR, or into the .forge folder in it. Without an ID, all \
+intents are written that were proposed, judged, approved or asked about; --all adds those of `create_intent`, sessions and \
+repositories, and files of earlier exports that are obsolete are removed. A file that no export wrote, or that was changed since, \
+stays; if it differs, it is reported and the exit status is 1.
 
 Examples:
   annals export forge .forge
@@ -69,18 +66,17 @@ pub(crate) enum Watch {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each transcript in DIR and below is imported, and what comes to it when it has grown, until interrupted. What
-hooks and telemetry told of the same session meets it by the ids of its calls and prompts, and nothing is
-recorded twice. The log stays open meanwhile: other commands write by way of this process, and hooks take less
-time with it.
+Imports each transcript in DIR and below, and its new lines, until interrupted. Events of hooks and telemetry about the same \
+calls and prompts are merged by their ids. This process owns the log meanwhile: other commands write through it, and hooks are \
+faster.
 
 Examples:
-  annals watch claude                    ~/.claude/projects
-  annals watch codex                     ~/.codex/sessions
-  annals watch claude DIR --json         a line for each transcript that brought something
-  annals watch claude DIR --once         what is there now, and then it ends")]
+  annals service watch claude             ~/.claude/projects
+  annals service watch codex              ~/.codex/sessions
+  annals service watch claude DIR --json  one line for each transcript with new events
+  annals service watch claude DIR --once  import once and exit")]
 pub(crate) struct WatchAgent {
-    /// A folder of transcripts; left out, the agent's own
+    /// A folder of transcripts [default: the agent's own]
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// End when everything that is there is imported
@@ -94,20 +90,20 @@ pub(crate) struct WatchAgent {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes DIR/intent-drafts/*.md: those that are there, and those that come, until interrupted. A draft is
-taken once it has not changed for half a second. Its file is removed once the intent is on disk; one that
-secrets were taken out of stays, since the log has not all of it. One that
+Takes DIR/intent-drafts/*.md: those that are there, and those that come, until interrupted. A draft is \
+taken once it has not changed for half a second. Its file is removed once the intent is on disk; one that \
+secrets were taken out of stays, since the log has not all of it. One that \
 cannot be read, or whose name is taken, stays and is named, and is looked at again when it changes.
 
-It takes DIR/intents/*.yaml in the same way, by the rules of `annals import forge`: what is new is
-recorded, and what was recorded goes on as its file says. The files stay, and those that an export of
-this log wrote are left out. Tasks and reviews are for the import. The log is open only while something
+It takes DIR/intents/*.yaml in the same way, by the rules of `annals import forge`: what is new is \
+recorded, and what was recorded goes on as its file says. The files stay, and those that an export of \
+this log wrote are left out. Tasks and reviews are for the import. The log is open only while something \
 is taken, so that other commands can work on it.
 
 Examples:
-  annals watch forge .
-  annals watch forge .forge --json       a line for each draft and each intent
-  ANNALS_ACTOR=human:kei annals watch forge .")]
+  annals service watch forge .
+  annals service watch forge .forge --json  a line for each draft and each intent
+  ANNALS_ACTOR=human:kei annals service watch forge .")]
 pub(crate) struct WatchForge {
     /// The .forge folder, or the folder that it is in
     #[arg(value_name = "DIR")]

@@ -9,23 +9,23 @@ use super::Redaction;
 /// What agents call, and what puts it into their configuration.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Hook {
-    /// Record what Claude Code tells by a hook
+    /// Record an event of Claude Code's hooks
     #[command(after_help = hook_help("claude"))]
     Claude(RunHook),
-    /// Record what Codex tells by a hook, or by `notify`
+    /// Record an event of Codex's hooks or of its `notify`
     #[command(after_help = hook_help("codex"))]
     Codex(RunHook),
-    /// Record what Cursor tells by a hook
+    /// Record an event of Cursor's hooks
     #[command(after_help = hook_help("cursor"))]
     Cursor(RunHook),
-    /// Record what Gemini CLI tells by a hook
+    /// Record an event of Gemini CLI's hooks
     #[command(after_help = hook_help("gemini"))]
     Gemini(RunHook),
-    /// Put the hooks into an agent's own configuration
+    /// Add the hooks to an agent's configuration
     Install(InstallHooks),
-    /// Take the hooks out of an agent's configuration
+    /// Remove the hooks from an agent's configuration
     Uninstall(UninstallHooks),
-    /// Show installed hooks, newest events and the spool
+    /// Show installed hooks, recent and queued events
     Status(HookStatus),
     /// Bring an event into the log: what a hook starts for that
     #[command(hide = true)]
@@ -39,14 +39,14 @@ pub(crate) enum Hook {
 fn hook_help(agent: &str) -> String {
     format!(
         "\
-Agents call this; `annals hook install {agent}` makes them do so. The event's JSON comes on standard
-input. Nothing is written to standard output and the exit status is 0, whatever happens, so that the
-agent goes on as it would: what cannot be recorded in time is kept in LOG.spool (of a log on
-PostgreSQL, below ~/.local/state/annals), synced, and the next command that writes to the log takes
+Agents call this; `annals record on {agent}` makes them do so. The event's JSON comes on standard \
+input. Nothing is written to standard output and the exit status is 0, whatever happens, so that the \
+agent goes on as it would: what cannot be recorded in time is kept in LOG.spool (of a log on \
+PostgreSQL, below ~/.local/state/annals), synced, and the next command that writes to the log takes \
 it in. Secrets are taken out first.
 
-With --gate a policy over tool calls (see `annals policy`) answers what the agent asks for. A verdict
-that is on disk nowhere is not answered: the agent's own settings decide then, and with --fail-closed
+With --gate a policy over tool calls (see `annals policy`) answers what the agent asks for. A verdict \
+that is on disk nowhere is not answered: the agent's own settings decide then, and with --fail-closed \
 the call is refused.
 
 Examples:
@@ -60,11 +60,11 @@ Examples:
 /// One event.
 #[derive(Debug, Args)]
 pub(crate) struct RunHook {
-    /// The event's JSON; left out, it is read from standard input
+    /// The event's JSON [default: standard input]
     #[arg(value_name = "JSON")]
     pub(crate) event: Option<String>,
-    /// When the event must be on disk, in the log or in the spool, in milliseconds from now; left out, 5000,
-    /// and 1000 for the end of a session. Standard input is waited for at least a second, whatever it is
+    /// The deadline for the event to be on disk, in milliseconds [default: 5000; 1000 for the end of a session]. Standard
+    /// input is awaited for at least a second
     #[arg(long, value_name = "MS")]
     pub(crate) deadline: Option<u64>,
     #[command(flatten)]
@@ -76,14 +76,14 @@ pub(crate) struct RunHook {
 /// Whether calls are judged before they are made.
 #[derive(Debug, Args)]
 pub(crate) struct Gate {
-    /// Judge calls before they are made by this policy, and answer in the agent's own form once the verdict is on disk.
-    /// Several files are one policy
+    /// Judge tool calls by this policy, and answer in the agent's form once the verdict is on disk. Several files are one
+    /// policy
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Vec<PathBuf>,
-    /// Hold the log's budgets (`annals budget`), without a policy; with --gate they are held anyway
+    /// Enforce the log's budgets (`annals budget`) without a policy; --gate enforces them, too
     #[arg(long)]
     pub(crate) budgets: bool,
-    /// Refuse a call that cannot be judged, or whose verdict the log does not have in time
+    /// Refuse a call that cannot be judged or recorded in time
     #[arg(long, requires = "gate")]
     pub(crate) fail_closed: bool,
 }
@@ -101,10 +101,10 @@ pub(crate) enum HookAgent {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct HookScope {
-    /// The configuration of the project in this folder
+    /// Use the configuration of the project in this folder
     #[arg(long)]
     pub(crate) project: bool,
-    /// Your own configuration, for all projects; this is the default
+    /// Use your own configuration, for all projects (the default)
     #[arg(long)]
     pub(crate) user: bool,
 }
@@ -112,27 +112,27 @@ pub(crate) struct HookScope {
 /// How a configuration is changed.
 #[derive(Debug, Args)]
 pub(crate) struct HowToChange {
-    /// Show the change, and make none
+    /// Only show the change
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Make the change without asking
+    /// Apply the change without confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The change is shown first, and made when you say so. Everything else in the file stays as it is, comments
-too, and a copy of the file as it was is kept beside it (.before-annals). Install again after the log or the
+The change is shown first, and made when you say so. Everything else in the file stays as it is, comments \
+too, and a copy of the file as it was is kept beside it (.before-annals). Install again after the log or the \
 program has moved: what was installed before is replaced. The hooks record into the log that --log names.
 
 Examples:
-  annals --log ~/annals hook install claude    ~/.claude/settings.json, for all projects
-  annals hook install claude --project         .claude/settings.json of this project
-  annals hook install claude --gate policy.cedar    calls are judged by a policy, too
-  annals hook install claude --budgets         calls over budget are denied, or a person is asked
-  annals hook install codex --dry-run          what would be changed
-  annals hook install cursor --yes             without asking")]
+  annals --log ~/annals record on claude       ~/.claude/settings.json, for all projects
+  annals record on claude --project            .claude/settings.json of this project
+  annals record on claude --gate policy.cedar  calls are judged by a policy, too
+  annals record on claude --budgets            calls over budget are denied, or a person is asked
+  annals record on codex --dry-run             what would be changed
+  annals record on cursor --yes                without asking")]
 pub(crate) struct InstallHooks {
     /// The agent
     #[arg(value_enum, value_name = "AGENT")]
@@ -143,19 +143,19 @@ pub(crate) struct InstallHooks {
     pub(crate) gate: Gate,
     #[command(flatten)]
     pub(crate) how: HowToChange,
-    /// The program that the hooks run; left out, this one
+    /// The program that the hooks run [default: this one]
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Where nothing else was changed since, the file becomes what it was before, byte for byte. Otherwise only
+Where nothing else was changed since, the file becomes what it was before, byte for byte. Otherwise only \
 what was installed goes.
 
 Examples:
-  annals hook uninstall claude
-  annals hook uninstall claude --project --yes")]
+  annals record off claude
+  annals record off claude --project --yes")]
 pub(crate) struct UninstallHooks {
     /// The agent
     #[arg(value_enum, value_name = "AGENT")]
@@ -169,8 +169,8 @@ pub(crate) struct UninstallHooks {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  annals hook status
-  annals hook status --json")]
+  annals record status
+  annals record status --json")]
 pub(crate) struct HookStatus {
     /// How many of the newest events to show
     #[arg(long, default_value_t = 5, value_name = "N")]

@@ -7,20 +7,18 @@ use uuid::Uuid;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Classification is by rule: a word list decides, no model and no log. The type is the declared one,
-or that of the first label that names one, or that of the words, English or Japanese, with their
-inflections. A title that begins with a word for something new (add, 追加) is a feature, or a test if
-it asks for tests; else fixes are looked for first, then refactorings, tests and audits. What audits
-and reflections propose is an audit if nothing else says what it is. The risk is high if a high word
-(such as authentication, migration or 削除) is in the text or the labels, whatever the type is; else
-tests, fixes and refactorings are low, features and audits med.
+Classifies by a word list, without a model and a log. The type is the declared one, else that of the first label that names \
+one, else that of the words (English or Japanese, with inflections). A title that begins with a word for something new (add, \
+追加) is a feature, or a test if it asks for tests; otherwise fixes come first, then refactorings, tests and audits. Audits and \
+reflections propose an audit by default. The risk is high if a high word (authentication, migration, 削除) is in the text or the \
+labels; otherwise tests, fixes and refactorings are low, features and audits med.
 
 The title is the text up to its first blank line. Nothing is written.
 
 Examples:
-  annals classify \"Fix the crash at login\"
-  annals classify --explain \"認証を設計変更する\"
-  annals classify --label refactor --source audit --json < finding.txt")]
+  annals intent classify \"Fix the crash at login\"
+  annals intent classify --explain \"認証を設計変更する\"
+  annals intent classify --label refactor --source audit --json < finding.txt")]
 pub(crate) struct Classify {
     /// The text; none, or -, is standard input
     #[arg(value_name = "TEXT")]
@@ -37,7 +35,7 @@ pub(crate) struct Classify {
     /// By which type's flow and risk one goes that is not listed; a log has a setting for it
     #[arg(long, value_name = "TYPE", default_value = "feature")]
     pub(crate) unknown_type: ListedType,
-    /// Say which rules decided
+    /// Print the rules that decided
     #[arg(long)]
     pub(crate) explain: bool,
 }
@@ -45,30 +43,27 @@ pub(crate) struct Classify {
 /// Who gives a command.
 #[derive(Debug, Args)]
 pub(crate) struct Who {
-    /// Who does it: KIND:ID, or the id of a person; left out, git's user.name or user.email
-    /// (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL or the user's own configuration), or else the user's
-    /// login name
+    /// The actor: KIND:ID, or the id of a person [default: git's user.name or user.email (GIT_AUTHOR_NAME,
+    /// GIT_AUTHOR_EMAIL or your configuration), else your login name]
     #[arg(long, env = "ANNALS_ACTOR", value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The title is the text up to its first blank line. The type and the first risk follow by rule
-(`annals classify` shows how), unless you give them. What is a low risk goes on at once, and what
-decided the risk is recorded as the reason; the rest waits in the inbox for `annals approve`.
+The title is the text up to its first blank line. Unless given, the type and the first risk follow from rules (`annals intent \
+classify`). A low risk is approved at once, with its reason; other intents wait for `annals intent approve`.
 
 Examples:
-  annals submit \"Fix the crash at login\"
-  annals submit --risk low --type refactor \"Rename the cache module\"
-  annals submit --alias reset-link --label ui - < draft.txt
-  annals submit --observation 1a2b3c4d --risk low")]
+  annals intent submit \"Fix the crash at login\"
+  annals intent submit --risk low --type refactor \"Rename the cache module\"
+  annals intent submit --alias reset-link --label ui - < draft.txt
+  annals intent submit --observation 1a2b3c4d --risk low")]
 pub(crate) struct Submit {
     /// The text; none, or -, is standard input, but none with --observation is what that says
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// Where it comes from: human, audit, epiphany or reflection; left out, what --observation
-    /// is, or else human
+    /// The source: human, audit, epiphany or reflection [default: that of --observation, else human]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) source: Option<Source>,
     /// The open observation that led to it, which is processed then
@@ -101,20 +96,18 @@ pub(crate) struct Submit {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In the inbox is what waits for a person: for an approval (what is proposed and the system did not
-approve, and what a session asks for), for an answer, or for a look at what failed. The oldest comes
-first, with why it is there, what is asked, what reviewers said of the tasks that failed, and the
-command that resolves it.
+Lists intents and requests of sessions that need an approval, intents with open questions, and failed work, oldest first. Each \
+has its reason, the request, reviews of failed tasks, and the command that resolves it.
 
 Examples:
-  annals inbox
-  annals inbox --limit 5
-  annals inbox --json | jq -r 'select(.kind == \"intent\").id' | xargs annals approve")]
+  annals intent inbox
+  annals intent inbox --limit 5
+  annals intent inbox --json | jq -r 'select(.kind == \"intent\").id' | xargs annals intent approve")]
 pub(crate) struct Inbox {
     /// At most N intents and sessions
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Only what comes after this position: where an earlier list ended
+    /// Only entries after this position, the end of an earlier list
     #[arg(long, value_name = "POSITION")]
     pub(crate) after: Option<u64>,
     #[command(flatten)]
@@ -123,13 +116,13 @@ pub(crate) struct Inbox {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Of a session, --request names what is approved, as `annals inbox` prints it. What was granted is
-printed, and commands that waited for it are judged then.
+For a session, --request names the request, as `annals intent inbox` prints it. The grant is printed, and commands that waited \
+for it are judged then.
 
 Examples:
-  annals approve 1a2b3c4d
-  annals approve reset-link 1a2b3c4d --reason \"small enough\"
-  annals approve 5e6f7a8b --request 0198c0de-0000-7000-8000-000000000001")]
+  annals intent approve 1a2b3c4d
+  annals intent approve reset-link 1a2b3c4d --reason \"small enough\"
+  annals intent approve 5e6f7a8b --request 0198c0de-0000-7000-8000-000000000001")]
 pub(crate) struct Approve {
     /// Proposed intents, and sessions that ask for an approval
     #[arg(value_name = "ID", required = true)]
@@ -146,12 +139,12 @@ pub(crate) struct Approve {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What was done stays. Only what is proposed, approved, blocked or in error can be rejected. Of a
-session, --request names what is denied, and every command that waits is rejected.
+Rejects proposed, approved, blocked and failed intents. Completed work stays. For a session, --request names the request that \
+is denied, and every waiting command is rejected.
 
 Examples:
-  annals reject 1a2b3c4d --reason \"not now\"
-  annals reject 1a2b3c4d 5e6f7a8b")]
+  annals intent reject 1a2b3c4d --reason \"not now\"
+  annals intent reject 1a2b3c4d 5e6f7a8b")]
 pub(crate) struct Reject {
     /// Intents, and sessions that ask for an approval
     #[arg(value_name = "ID", required = true)]
@@ -168,11 +161,11 @@ pub(crate) struct Reject {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Questions are numbered from 0. The last answer lets the intent go on.
+Questions are numbered from 0. The last answer unblocks the intent.
 
 Examples:
-  annals answer 1a2b3c4d --text \"the settings page\"
-  annals answer 1a2b3c4d --question 2 --text \"English and Japanese\"")]
+  annals intent answer 1a2b3c4d --text \"the settings page\"
+  annals intent answer 1a2b3c4d --question 2 --text \"English and Japanese\"")]
 pub(crate) struct Answer {
     /// Intents that ask
     #[arg(value_name = "ID", required = true)]
@@ -180,7 +173,7 @@ pub(crate) struct Answer {
     /// The answer
     #[arg(long, value_name = "TEXT", required = true)]
     pub(crate) text: String,
-    /// The number of the question; left out, the first one without an answer
+    /// The number of the question [default: the first one without an answer]
     #[arg(long, value_name = "N")]
     pub(crate) question: Option<u32>,
     #[command(flatten)]
@@ -189,12 +182,11 @@ pub(crate) struct Answer {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each failed task gets a new one in its place, with the same text, which starts from the beginning;
-tasks that are done stay as they are.
+Each failed task is replaced by a new one with the same text. Completed tasks stay.
 
 Examples:
-  annals rerun 1a2b3c4d
-  annals rerun 1a2b3c4d --instruction \"Leave the old endpoint as it is\"")]
+  annals intent rerun 1a2b3c4d
+  annals intent rerun 1a2b3c4d --instruction \"Leave the old endpoint as it is\"")]
 pub(crate) struct Rerun {
     /// Intents that are blocked or in error
     #[arg(value_name = "ID", required = true)]
@@ -208,10 +200,10 @@ pub(crate) struct Rerun {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An instruction alone does not begin anything: `annals rerun` does that for what failed.
+An instruction starts no work. `annals intent rerun` retries failed tasks.
 
 Examples:
-  annals instruct 1a2b3c4d --text \"Keep the old endpoint for a release\"")]
+  annals intent instruct 1a2b3c4d --text \"Keep the old endpoint for a release\"")]
 pub(crate) struct Instruct {
     /// Intents
     #[arg(value_name = "ID", required = true)]
@@ -225,12 +217,11 @@ pub(crate) struct Instruct {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A judgement that is given here counts more than what the rules said. A proposed intent whose risk
-is low goes on at once.
+Replaces the type or the risk that the rules gave. A proposed intent with a low risk is approved at once.
 
 Examples:
-  annals judge 1a2b3c4d --risk low
-  annals judge 1a2b3c4d --type fix --risk med --reason \"touches the login\"")]
+  annals intent judge 1a2b3c4d --risk low
+  annals intent judge 1a2b3c4d --type fix --risk med --reason \"touches the login\"")]
 pub(crate) struct Judge {
     /// Intents
     #[arg(value_name = "ID", required = true)]
@@ -266,9 +257,9 @@ gate.clock_skew            how many seconds the time of a command to a session's
 They are recorded in the log and hold from then on. Users are let in by `annals log share-with`.
 
 Examples:
-  annals settings
-  annals settings review.max_retries 1
-  annals settings --at 17")]
+  annals log settings
+  annals log settings review.max_retries 1
+  annals log settings --at 17")]
 pub(crate) struct Settings {
     /// A setting
     #[arg(value_name = "NAME")]
@@ -284,11 +275,11 @@ pub(crate) struct Settings {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A task can be begun when it was never run and all tasks that it depends on are done.
+A task is ready if it has no run and all tasks that it depends on are done.
 
 Examples:
-  annals ready 1a2b3c4d
-  annals ready reset-link --json")]
+  annals intent ready 1a2b3c4d
+  annals intent ready reset-link --json")]
 pub(crate) struct Ready {
     /// The intent
     #[arg(value_name = "ID")]
@@ -301,15 +292,15 @@ pub(crate) struct Ready {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer is an agent's: JSON, alone or in prose or in a fence. Its \"outcome\" says what it is:
-child_intents, a list of {title, body, id, type, labels, depends_on}, where depends_on names others
-of the list or intents of the log; needs_clarification, with a list of clarifications; anything
-else, or nothing, is tasks, a list of {id, title, plan, complexity, relevant_files,
+The answer is an agent's: JSON, alone or in prose or in a fence. Its \"outcome\" says what it is: \
+child_intents, a list of {title, body, id, type, labels, depends_on}, where depends_on names others \
+of the list or intents of the log; needs_clarification, with a list of clarifications; anything \
+else, or nothing, is tasks, a list of {id, title, plan, complexity, relevant_files, \
 implementation_steps, context, depends_on}, or one of them alone. The intent is executing then.
 
 Examples:
-  annals analyze 1a2b3c4d - < answer.md
-  annals analyze reset-link '{\"plan\": \"one line in login.rs\", \"complexity\": \"low\"}'")]
+  annals intent analyze 1a2b3c4d - < answer.md
+  annals intent analyze reset-link '{\"plan\": \"one line in login.rs\", \"complexity\": \"low\"}'")]
 pub(crate) struct Analyze {
     /// The intent, approved or executing
     #[arg(value_name = "ID")]
@@ -326,8 +317,8 @@ pub(crate) struct Analyze {
 An intent that names another one as `parent` refines it (docs/spec/git-internal.md).
 
 Examples:
-  annals refinements 1a2b3c4d
-  annals refinements 1a2b3c4d --json")]
+  annals intent refinements 1a2b3c4d
+  annals intent refinements 1a2b3c4d --json")]
 pub(crate) struct Refinements {
     /// Any intent of the chain
     #[arg(value_name = "ID")]

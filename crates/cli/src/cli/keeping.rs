@@ -8,9 +8,9 @@ use super::Who;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line names the log, its end and its root. A line with \"blob\" holds large content; it
-comes before the first record that refers to it. Every other line is a record, in order, and the
-last one says how many there were, so that a file that was cut off is noticed. The export ends where
+The first line names the log, its end and its root. A line with \"blob\" holds large content; it \
+comes before the first record that refers to it. Every other line is a record, in order, and the \
+last one says how many there were, so that a file that was cut off is noticed. The export ends where \
 the log ends when the command begins. `annals import annals` makes a log of it with the same root.
 
 Examples:
@@ -29,11 +29,11 @@ pub(crate) struct ExportAnnals {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Copies every record as it is, into a log that is empty or that has the first records of the export.
-Where there is no log it is created, with the id of the one that was exported. Records that are there
-already are compared and passed over, so an import that was interrupted goes on where it ended. A
-record that is another one than the log has at its position is refused. In the end the root must be
-the one that the export names; if not, the exit status is 3. An --actor that is not a person copies
+Copies every record as it is, into a log that is empty or that has the first records of the export. \
+Where there is no log it is created, with the id of the one that was exported. Records that are there \
+already are compared and passed over, so an import that was interrupted goes on where it ended. A \
+record that is another one than the log has at its position is refused. In the end the root must be \
+the one that the export names; if not, the exit status is 3. An --actor that is not a person copies \
 nothing that a person did, and nothing that the log itself decides; nothing is copied then.
 
 Examples:
@@ -50,15 +50,15 @@ pub(crate) struct ImportAnnals {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Checks everything in the backup, and copies it to where --log says. The backup is only read. Nothing
-may be there yet; if anything goes wrong, nothing incomplete is left.
+Checks all records of the backup, and copies it to the path of --log, which must not exist. The backup is only read. On an error \
+nothing incomplete is left.
 
 Examples:
-  annals restore /backups/monday
-  annals --log /var/lib/annals restore /backups/monday
-  annals restore /backups/monday --fast      without checking it first")]
+  annals log restore /backups/monday
+  annals --log /var/lib/annals log restore /backups/monday
+  annals log restore /backups/monday --fast  without checks")]
 pub(crate) struct Restore {
-    /// What `annals backup` made
+    /// What `annals log backup` made
     #[arg(value_name = "BACKUP")]
     pub(crate) backup: PathBuf,
     /// Copy it without checking every record first
@@ -68,51 +68,50 @@ pub(crate) struct Restore {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Looks at the directory, what was acknowledged, who writes, whether the end of the log can be read,
-the tree, the catalogue, the settings, the disk, and what interrupted work left. It works on a log
-that does not open, too, and alters nothing. `annals verify` checks every record.
+Checks the directory, the acknowledged events, the writing process, the end of the log, the tree, the catalogue, the \
+settings, the disk and interrupted work. It also works on a log that does not open, and changes nothing. `annals proof \
+verify` checks every record.
 
---truncate-tail is for a log whose end is damaged behind everything that was acknowledged, as a power
-cut can leave it. It refuses where an acknowledged record would be lost: where the file WATERMARK
-promises more (after a power cut it can be a tenth of a second old), and where something that was
-written later is whole. The log as it was is put into a folder next to it first; --put-back FOLDER
-puts that in the log's place again, unless something was appended since.
+--truncate-tail repairs a log whose end is damaged behind all acknowledged events, as after a power cut. It refuses if an \
+acknowledged record would be lost: if the file WATERMARK promises more (it can be 0.1 s old after a power cut), or if a later \
+write is whole. The previous log is moved to a folder beside it; --put-back FOLDER restores it, unless events were appended \
+since.
 
-The exit status is 0 if there is no problem, 3 if something is corrupt, 1 otherwise.
+The exit status is 0 without problems, 3 for corruption, and 1 for other problems.
 
 Examples:
   annals doctor
-  annals doctor --deep               also looks for content that no record refers to
+  annals doctor --deep               also find content that no record refers to
   annals doctor --truncate-tail
   annals doctor --put-back .annals.tail-1
   annals doctor --json")]
 pub(crate) struct Doctor {
-    /// Also look for content that no record refers to, which reads the whole log
+    /// Also find content that no record refers to; reads the whole log
     #[arg(long, conflicts_with = "truncate_tail")]
     pub(crate) deep: bool,
-    /// Remove the end of the log that cannot be read, if nothing of it was acknowledged
+    /// Remove the unreadable end of the log, if it has no acknowledged event
     #[arg(long)]
     pub(crate) truncate_tail: bool,
-    /// Put the log back that --truncate-tail put into this folder
+    /// Restore the log that --truncate-tail moved to this folder
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["truncate_tail", "deep"])]
     pub(crate) put_back: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A digest is 64 hex digits, or the first 8 or more where no other content's digest begins with them;
-sha256: may come before it. Views show it as an artifact's `hash`, and as its `key` where the store
-is `annals`. An artifact of another store (s3, local, ...) is not in the log. For the id of an object
-it is what the log keeps of it: a diff, the parts of a report or of an output, what the items of a
-snapshot held; else the content over 4 KiB that its events refer to. Where there are several, they
-are named, and --part takes a part's name, an item's path or its number.
+A digest has 64 hex digits; the first 8 or more suffice if they are unique, and sha256: may precede it. Views show it as an \
+artifact's `hash`, and as its `key` if the store is `annals`. Artifacts of other stores (s3, local) are not in the log.
+
+For the id of an object it prints the object's content: a diff, the parts of a report or of an output, the items of a snapshot, \
+or content over 4 KiB of its events. If there are several parts, they are listed, and --part takes a part's name, an item's \
+path or its number.
 
 Examples:
-  annals cat 9f86d081884c7d65
-  annals cat sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 > report.xml
-  annals cat 1a2b3c4d                what a patch set or a tool call holds
-  annals cat 1a2b3c4d --part stdout  one part of a tool call's output
-  annals cat 9f86d081 --out image.png")]
+  annals object cat 9f86d081884c7d65
+  annals object cat sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 > report.xml
+  annals object cat 1a2b3c4d                the content of a patch set or a tool call
+  annals object cat 1a2b3c4d --part stdout  one part of a tool call's output
+  annals object cat 9f86d081 --out image.png")]
 pub(crate) struct Cat {
     /// The content's digest, or the id of an object
     #[arg(value_name = "DIGEST|ID")]

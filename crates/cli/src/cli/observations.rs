@@ -7,14 +7,13 @@ use super::Who;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An epiphany is what an agent noticed while it did something else, a reflection what it found when
-it looked back at what was done. The first line of the text is its title. It is open until an
-intent names it (`annals submit --observation ID`), or `annals process` marks it as processed.
+An epiphany is a finding during other work, a reflection a finding about completed work. The first line of the text is its \
+title. It is open until an intent names it (`annals intent submit --observation ID`) or `annals intent process` closes it.
 
 Examples:
-  annals observe epiphany \"The cache is never emptied\" --evidence src/cache.rs:88
-  annals observe reflection --about 1a2b3c4d --actor agent:reflect - < finding.txt
-  annals observe reflection \"テストの準備が三か所で重複している\" --evidence tests/login.rs:12")]
+  annals intent observe epiphany \"The cache is never emptied\" --evidence src/cache.rs:88
+  annals intent observe reflection --about 1a2b3c4d --actor agent:reflect - < finding.txt
+  annals intent observe reflection \"テストの準備が三か所で重複している\" --evidence tests/login.rs:12")]
 pub(crate) struct Observe {
     /// How it was noticed: epiphany or reflection
     #[arg(value_name = "KIND")]
@@ -37,20 +36,20 @@ pub(crate) struct Observe {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The oldest comes first, with what it says, what it rests on, and the commands that settle it.
+Lists observations, oldest first, with their texts, evidence and the commands that close them.
 
 Examples:
-  annals observations
-  annals observations --all --limit 5
-  annals observations --json | jq -r .object_id")]
+  annals intent observations
+  annals intent observations --all --limit 5
+  annals intent observations --json | jq -r .object_id")]
 pub(crate) struct Observations {
-    /// Those that are processed, too
+    /// Also list processed observations
     #[arg(long)]
     pub(crate) all: bool,
-    /// At most N observations
+    /// List at most N observations
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Only what comes after this position: where an earlier list ended
+    /// Only observations after this position, the end of an earlier list
     #[arg(long, value_name = "POSITION")]
     pub(crate) after: Option<u64>,
     #[command(flatten)]
@@ -59,16 +58,16 @@ pub(crate) struct Observations {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For what should be done about an observation there is `annals submit --observation ID`.
+To act on an observation, use `annals intent submit --observation ID`.
 
 Examples:
-  annals process 1a2b3c4d --reason \"It is meant so\"
-  annals process 1a2b3c4d 5e6f7a8b")]
+  annals intent process 1a2b3c4d --reason \"It is meant so\"
+  annals intent process 1a2b3c4d 5e6f7a8b")]
 pub(crate) struct Process {
     /// Open observations
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// Why there is nothing to do
+    /// The reason why there is nothing to do
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]

@@ -9,56 +9,58 @@ use super::words::moment;
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "annals diff [OPTIONS] <ID> <FROM> [TO]\n       annals diff [OPTIONS] --all <FROM> [TO]",
+    override_usage = "annals diff [OPTIONS] <SESSION>\n       annals diff [OPTIONS] <ID> <FROM> [TO]\n       annals diff [OPTIONS] --all <FROM> [TO]",
     after_help = "\
-FROM and TO are positions, times (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's clock, or with
-occurred: before it by the callers' clocks), ids of events, or git commits that decisions led to (their first 7 digits will do). TO is
-now, if it is left out.
+A session alone: prints the diffs of its changed files. A session with FROM and TO: prints the turns that came in between, \
+and the files that they changed. Any other object: prints each field with its old and new value, and the event that changed \
+it last; the fields are those of `annals show --json`.
 
-It shows each field whose value is another one, the old and the new value, and the last event that
-changed it. Fields are those of `annals show --json`. With --json it is one object, whose \"patch\"
-is an RFC 6902 patch: applied to what the object was it gives what it became. Each operation has a
-\"field\", the old value, and the event as its \"cause\".
+FROM and TO are positions, times (RFC 3339, 2026-01-31, 14:30, yesterday, 2d), ids of events, or git commits of decisions \
+(at least 7 digits). Times are the log's; occurred:TIME uses the callers' clocks. TO is now by default.
 
-With --all it does so for each object that was touched in between, one after the other.
+With --json an object's changes are an RFC 6902 patch in \"patch\", each operation with its \"field\", old value and \"cause\".
 
 Examples:
-  annals diff 1a2b3c4d 12 30
+  annals diff @last                          the diffs of the newest session
+  annals diff @last 12 30                    its turns between two events
   annals diff 1a2b3c4d 2026-01-31T12:00:00Z
   annals diff 1a2b3c4d 3f2a9c1 --json | jq .patch > patch.json
-  annals diff --all 1200 now               what happened since event 1200, object by object"
+  annals diff --all 1200 now                 all objects since event 1200"
 )]
 pub(crate) struct Diff {
-    /// The object, and two moments: the earlier one, and the later one or else now
+    /// The session or object, the earlier position or time, and the later one [default: now]
     #[arg(value_name = "ID FROM TO", required = true, num_args = 1..=3)]
     pub(crate) what: Vec<String>,
-    /// All objects that were touched between the moments
+    /// Compare all objects that changed in between
     #[arg(long)]
     pub(crate) all: bool,
+    /// Compare the fields of a session's task instead of its conversation
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) fields: bool,
     #[command(flatten)]
     pub(crate) floor: Floor,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The condition is a comparison with --test, or a command that gets the object's JSON, as `annals
-show --json` prints it, on standard input: it exits with 0 where the condition holds, with 125
-where it cannot say, and with another number up to 124 where it does not hold. ANNALS_POSITION has
+The condition is a comparison with --test, or a command that gets the object's JSON, as `annals \
+show --json` prints it, on standard input: it exits with 0 where the condition holds, with 125 \
+where it cannot say, and with another number up to 124 where it does not hold. ANNALS_POSITION has \
 the position. What the command prints goes to standard error.
 
-A comparison is FIELD OP JSON, where FIELD is a JSON Pointer or names with dots, and OP is ==, !=,
-<, <=, > or >=; FIELD exists; or FIELD absent. Texts have quotes. What is not there is equal to
+A comparison is FIELD OP JSON, where FIELD is a JSON Pointer or names with dots, and OP is ==, !=, \
+<, <=, > or >=; FIELD exists; or FIELD absent. Texts have quotes. What is not there is equal to \
 nothing, and neither less nor greater.
 
-It is assumed that the condition changes once between the two ends: from holding to failing, or
-the other way round. Where both ends say the same, it finds nothing and says so; `annals why ID
-FIELD` lists every change. The views that are looked at are about log2 of the object's events in
+It is assumed that the condition changes once between the two ends: from holding to failing, or \
+the other way round. Where both ends say the same, it finds nothing and says so; `annals object why ID \
+FIELD` lists every change. The views that are looked at are about log2 of the object's events in \
 between.
 
 Examples:
-  annals bisect --id 1a2b3c4d --test '/status==\"failed\"'
-  annals bisect --id 1a2b3c4d --test 'patchsets/3 absent' --from 12 --to 900
-  annals bisect --id 1a2b3c4d -- jq -e '.frames | length < 40'")]
+  annals object bisect --id 1a2b3c4d --test '/status==\"failed\"'
+  annals object bisect --id 1a2b3c4d --test 'patchsets/3 absent' --from 12 --to 900
+  annals object bisect --id 1a2b3c4d -- jq -e '.frames | length < 40'")]
 pub(crate) struct Bisect {
     /// The object
     #[arg(long, value_name = "ID")]
@@ -66,10 +68,10 @@ pub(crate) struct Bisect {
     /// The condition, as a comparison
     #[arg(long, value_name = "CONDITION", conflicts_with = "command")]
     pub(crate) test: Option<Condition>,
-    /// Where it begins: a position, a time, an event or a commit; otherwise the object's first event
+    /// The start: a position, a time, an event or a commit [default: the object's first event]
     #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) from: Option<AtName>,
-    /// Where it ends; otherwise now
+    /// The end [default: now]
     #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) to: Option<AtName>,
     /// The condition, as a command with its arguments
@@ -81,20 +83,20 @@ pub(crate) struct Bisect {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Two runs, tasks, intents or sessions, of the same kind or not: what was asked, the tool calls in
-their order, the files, what was checked and decided, tokens and recorded cost, and where they
-part. Two calls are the same where their lines are, as `annals history` has them without their
-end; paths in a run's working directory count relative to it. Long stretches of calls that are the
-same are cut; -v shows all.
+Compares two runs, tasks, intents or sessions of any kind: prompts, tool calls in order, files, checks, decisions, tokens \
+and recorded cost, and where they diverge. Two calls are equal if their lines in `annals log history` are equal without \
+their outcome; paths below a run's working directory are relative. Long stretches of equal calls are shortened; -v shows \
+all.
 
 Examples:
-  annals compare 1a2b3c4d 5e6f7a8b
-  annals compare 1a2b3c4d 5e6f7a8b --json | jq .calls_part_at")]
+  annals object compare 1a2b3c4d 5e6f7a8b
+  annals object compare @2 @last
+  annals object compare 1a2b3c4d 5e6f7a8b --json | jq .calls_part_at")]
 pub(crate) struct Compare {
-    /// The one
+    /// The first object
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The other one
+    /// The second object
     #[arg(value_name = "B")]
     pub(crate) b: String,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 use annals::domain::Timestamp;
 use annals::domain::intent::{ApprovalStatus, Risk, Source, WorkType};
+use annals::projections::CostZone;
 use annals::{At, AtName};
 use clap::{Args, ValueEnum};
 
@@ -11,21 +12,20 @@ use super::words::{Listable, at_least_one, at_since, moment, since, until};
 #[command(after_help = "\
 Examples:
   annals log --limit 20 --backward         the last twenty events
-  annals log --type run.created            every run
-  annals log --actor agent:coder           what one agent did
-  annals log --since 2026-01-31T12:00:00Z  what was recorded since then
-  annals log --since yesterday             the same, from the beginning of a day
-  annals log --follow --json               everything, and then what comes
+  annals log --type run.created            all runs
+  annals log --actor agent:coder           the events of one agent
+  annals log --since 2026-01-31T12:00:00Z  events since a time
+  annals log --since yesterday             events since a day
+  annals log --follow --json               all events, then new ones
   annals log --follow --subscription mailer --json
-                                           and the next time, from where this one ended
-  annals log --session 1a2b3c4d --follow   one session, and then what comes
+  annals log --session 1a2b3c4d --follow   one contracts session, then its new events
   annals log --session 1a2b3c4d --follow --as contracts")]
 pub(crate) struct Log {
-    /// Go on with what comes, until interrupted
+    /// Print new events as they come, until interrupted
     #[arg(short, long, conflicts_with = "backward")]
     pub(crate) follow: bool,
-    /// Go on behind what was printed the last time by this name, and keep the place: what was
-    /// not printed whole then is printed again
+    /// Continue behind the last event that was printed under this name, and store the new position. An event that was
+    /// not printed whole is printed again
     #[arg(long, value_name = "NAME",
           conflicts_with_all = ["backward", "limit", "stream", "session"])]
     pub(crate) subscription: Option<String>,
@@ -35,8 +35,7 @@ pub(crate) struct Log {
     /// Only one session's stream, by the session's id
     #[arg(long, value_name = "ID", conflicts_with = "stream")]
     pub(crate) session: Option<String>,
-    /// With --session: what the events show as objects of Contracts v1.1, one a line, as
-    /// `annals export contracts` writes them
+    /// With --session: print objects of Contracts v1.1, one on each line, like `annals export contracts`
     #[arg(long = "as", value_enum, value_name = "DIALECT", requires = "session",
           conflicts_with_all = ["backward", "event_type", "actor", "since", "limit"])]
     pub(crate) dialect: Option<LogDialect>,
@@ -46,11 +45,11 @@ pub(crate) struct Log {
     /// Only one actor: KIND:ID, or an id of any kind
     #[arg(long, value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
-    /// Only from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
-    /// clock, or with occurred: before it by the callers' clocks)
+    /// Only events from this position or time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d). Times are the log's;
+    /// occurred:TIME uses the callers' clocks
     #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
-    /// At most N events
+    /// Print at most N events
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Newest first
@@ -63,8 +62,7 @@ pub(crate) struct Log {
 /// What a command must have seen at least.
 #[derive(Debug, Args)]
 pub(crate) struct Floor {
-    /// Wait, at most ten seconds, until the log has this position: what a command before
-    /// this one answered
+    /// Wait up to ten seconds until the log has this position, which an earlier command returned
     #[arg(long, value_name = "POSITION")]
     pub(crate) min_position: Option<u64>,
 }
@@ -97,37 +95,48 @@ pub(crate) enum ObjectHash {
 /// The moment that a command looks at.
 #[derive(Debug, Args)]
 pub(crate) struct Moment {
-    /// As of this position, this time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's clock, or with
-    /// occurred: before it by the callers' clocks), this event, or the decision that led to this git commit (its first
-    /// 7 digits will do)
+    /// Show the state at a position, a time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d), an event's id or a git commit
+    /// of a decision. Times are the log's; occurred:TIME uses the callers' clocks
     #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) at: Option<AtName>,
 }
 
+/// The time zone of a command's days and times.
+#[derive(Debug, Args)]
+pub(crate) struct Zone {
+    /// The time zone of days and times: utc, local (the variable TZ, else the system's zone), +02:00 or Europe/Berlin
+    #[arg(
+        long,
+        value_name = "ZONE",
+        default_value = "local",
+        allow_hyphen_values = true
+    )]
+    pub(crate) time_zone: CostZone,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A session is named by any unique prefix or suffix of its id or of the agent's session id, by @last, or by
-@2 for the one before. Its conversation is printed: prompts, answers, questions, and one line for each other turn.
-An object is named by its UUID, the last 8 or more hex digits of it, or its alias. A task that is a session is
-printed as its conversation; `annals object show` prints the task.
+Prints the conversation of a session: prompts, answers and questions in full, one line for each other turn. A session is \
+named by a unique prefix or suffix of its id or of the agent's session id, by @last, or by @2 for the one before.
+
+An object is named by its UUID, the last 8 or more hex digits of it, or its alias. A task that is a session is printed as \
+its conversation; `annals object show` prints the task.
 
 With --json a session is {\"session\":...,\"turns\":[...]}. docs/conversation.md describes the turns.
 
 Examples:
-  annals show @last                           the newest session
-  annals show @last --full | less             everything open
-  annals show 1a2b3c --turn 12                one turn, open
-  annals show 1a2b3c --files                  changed files with their prompts
+  annals show @last                     the newest session
+  annals show @last --full | less       everything open
+  annals show 1a2b3c --turn 12          one turn, open
+  annals show 1a2b3c --files            changed files with their prompts
+  annals show 1a2b3c --diff             their diffs
   annals show 1a2b3c --at 17
   annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
-  annals show 1a2b3c4d --at 3f2a9c1           when a decision led to that git commit
   annals show 1a2b3c4d --json
-  annals show 1a2b3c4d --as git-internal
-  annals show 1a2b3c4d --as forge
   annals show 1a2b3c4d --as git-internal --hash sha256
+  annals show 1a2b3c4d --as forge
   annals show 1a2b3c4d --diff | git apply
-  annals show 1a2b3c4d --window               what the model saw when it recorded it
-  annals show 1a2b3c4d --window --step 2      when that step of the plan began")]
+  annals show 1a2b3c4d --window --step 2")]
 pub(crate) struct Show {
     /// The session or the object
     #[arg(value_name = "ID")]
@@ -135,30 +144,30 @@ pub(crate) struct Show {
     /// A task is shown as the object, and not as its conversation.
     #[arg(skip)]
     pub(crate) is_object: bool,
-    /// Open every turn of a session; of an object, print all fields
+    /// Open all turns of a session; print all fields of an object
     #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect"])]
     pub(crate) full: bool,
-    /// Print only this turn of a session, open
+    /// Print one turn of a session, open
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
           conflicts_with_all = ["diff", "window", "ready", "dialect"])]
     pub(crate) turn: Option<u64>,
-    /// Print the files that a session changed, each with its prompts
+    /// List the files that a session changed, with the prompts that led to it
     #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect", "turn", "full"])]
     pub(crate) files: bool,
-    /// Print a patch set's diff, and nothing else
+    /// Print the diffs of a session's files, or the diff of a patch set
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Print the context window in force when it was recorded: each frame with why it was in,
-    /// and the frames evicted by then. For a run and what is in it, a plan, or a pipeline
+    /// Print the context window in force: its frames with their reasons, and evicted frames. For a run and its
+    /// objects, a plan, or a pipeline
     #[arg(long, conflicts_with_all = ["diff", "dialect"])]
     pub(crate) window: bool,
-    /// With --window: this step of the plan, from 0, as it began, or else at --at
+    /// With --window: the start of this step of the plan, from 0 [default: the time of --at]
     #[arg(long, value_name = "N", requires = "window")]
     pub(crate) step: Option<u32>,
-    /// Print the nodes of a session's plan that can be begun, and nothing else
+    /// Print only the nodes of a session's plan that are ready
     #[arg(long, conflicts_with_all = ["diff", "window", "dialect"])]
     pub(crate) ready: bool,
-    /// Print it as this system writes it, and nothing else
+    /// Print only the JSON of another system
     #[arg(
         long = "as",
         value_enum,
@@ -166,23 +175,25 @@ pub(crate) struct Show {
         conflicts_with = "diff"
     )]
     pub(crate) dialect: Option<Dialect>,
-    /// With --as: print its hash instead
+    /// With --as: print the hash of that JSON
     #[arg(long, value_enum, value_name = "HASH", requires = "dialect",
           num_args = 0..=1, default_missing_value = "sha1")]
     pub(crate) hash: Option<ObjectHash>,
     #[command(flatten)]
     pub(crate) moment: Moment,
     #[command(flatten)]
+    pub(crate) zone: Zone,
+    #[command(flatten)]
     pub(crate) floor: Floor,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A run's history has all that happened in it: tool calls, patch sets, evidence, the decision.
+The history of a run has all events in it: tool calls, patch sets, evidence, the decision.
 
 Examples:
-  annals history 1a2b3c4d
-  annals history 1a2b3c4d --at 17 --json")]
+  annals log history 1a2b3c4d
+  annals log history @last --at 17 --json")]
 pub(crate) struct History {
     /// The object
     #[arg(value_name = "ID")]
@@ -195,28 +206,27 @@ pub(crate) struct History {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
-context_snapshot, context_pipeline, session or observation; plurals and short forms such as
-patchset, snapshot, pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
-last, those first that were first read last; --limit and --after go with them.
+KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, \
+context_pipeline, session or observation, also in the plural, or short: patchset, snapshot, pipeline, invocation. work-items \
+are the tickets that sessions read, in their newest version, ordered by first read, newest first; only --limit and --after \
+apply to them.
 
-Filters combine: what is listed passes all of them. A run is listed with its task's title, and then
-with counts; with --json each object is one line, and numbers are exact. To go on where a list ended, give the first_position of
-its last line to --after.
+All filters must match. A run is listed with its task's title and its counts. With --json each object is one line with exact \
+numbers. To continue a list, give the first_position of its last line to --after.
 
 Examples:
-  annals list runs
-  annals list task --status running
-  annals list run --parent 1a2b3c4d          the runs of a task or of a plan
-  annals list tool_invocation --actor agent:coder --status error
-  annals list tasks --external-id jira=ANN-7
-  annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
-  annals list intents --approval proposed --risk high
-  annals list intents --type fix --source audit --label ui --label login
-  annals list patch_sets --limit 100 --json
-  annals list sessions --status needs_approval
-  annals list observations --status open
-  annals list work-items")]
+  annals object list runs
+  annals object list task --status running
+  annals object list run --parent 1a2b3c4d  the runs of a task or of a plan
+  annals object list tool_invocation --actor agent:coder --status error
+  annals object list tasks --external-id jira=ANN-7
+  annals object list intents --tag team=parser --since 2026-01-31T12:00:00Z
+  annals object list intents --approval proposed --risk high
+  annals object list intents --type fix --source audit --label ui --label login
+  annals object list patch_sets --limit 100 --json
+  annals object list sessions --status needs_approval
+  annals object list observations --status open
+  annals object list work-items")]
 pub(crate) struct List {
     /// What to list
     #[arg(value_name = "KIND")]
@@ -275,8 +285,8 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  annals refs 1a2b3c4d
-  annals refs 1a2b3c4d --limit 1000 --json")]
+  annals log refs 1a2b3c4d
+  annals log refs 1a2b3c4d --limit 1000 --json")]
 pub(crate) struct Refs {
     /// The object
     #[arg(value_name = "ID")]
@@ -290,13 +300,12 @@ pub(crate) struct Refs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each object is shown once. What is left out, because there is too much of it or because objects
-belong to each other in a circle, is said.
+Each object is shown once. Omitted objects, because of --limit or a circle of links, are counted.
 
 Examples:
-  annals tree 1a2b3c4d
-  annals tree 1a2b3c4d --depth 2 --limit 5
-  annals tree 1a2b3c4d --json")]
+  annals log tree 1a2b3c4d
+  annals log tree 1a2b3c4d --depth 2 --limit 5
+  annals log tree @last --json")]
 pub(crate) struct Tree {
     /// The object
     #[arg(value_name = "ID")]

@@ -12,27 +12,26 @@ use super::{Import, Redaction, Who};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
-Reads recordings of agents; each file's content tells which agent wrote it. Importing again, or after a recording has \
-grown, adds only what is new. Secrets are taken out before anything is stored. The report has the sessions, projects, \
-times, cost and secrets, and names each problem by file and line; the exit status is then 1. --report also accounts \
-for every field.
+Reads recordings of agents, and detects the agent of each file by its content. Importing again, or after a recording has \
+grown, adds only new events. Secrets are removed before anything is stored. The report lists sessions, projects, times, cost \
+and secrets, and names each problem by file and line; the exit status is then 1. --report also accounts for every field.
 
-A session becomes a task with a run, a plan and a context pipeline, under the intent of its first prompt; sub-agents \
-become sub-tasks. If there is no log yet, your own is created.
+A session becomes a task with a run, a plan and a context pipeline, under the intent of its first prompt; sub-agents become \
+sub-tasks. If there is no log yet, your own is created.
 
 Examples:
-  annals import                           every session of all agents
-  annals import ~/.claude                 every session of Claude Code
-  annals import ~/.codex                  every session of Codex
-  annals import ~/.cursor/projects        every transcript of Cursor's agent
-  annals import ~/.local/share/opencode   every session of OpenCode
-  annals import session.jsonl             a recording; the report says whose it is
-  annals import codex rollout.jsonl       a recording of Codex, and nothing else
+  annals import                           all sessions of all agents
+  annals import ~/.claude                 all sessions of Claude Code
+  annals import ~/.codex                  all sessions of Codex
+  annals import ~/.cursor/projects        all transcripts of Cursor's agent
+  annals import ~/.local/share/opencode   all sessions of OpenCode
+  annals import session.jsonl             one recording of any agent
+  annals import codex rollout.jsonl       one recording of Codex
   annals import git .                     a repository's history")]
 pub(crate) struct ImportAnything {
     #[command(subcommand)]
     pub(crate) what: Option<Import>,
-    /// A recording, or a folder of them; without it, the folders of all agents
+    /// A recording or a folder of recordings [default: the folders of all agents]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
@@ -42,13 +41,13 @@ pub(crate) struct ImportAnything {
 /// How recordings are imported.
 #[derive(Debug, Args)]
 pub(crate) struct HowToImport {
-    /// The sessions are over: record tool calls that have no result, as errors
+    /// The sessions have ended: give up tool calls without a result
     #[arg(long)]
     pub(crate) ended: bool,
-    /// Report what became of every field: kept, inferred or lost; -v names each
+    /// Report each field as kept, inferred or lost; -v names each
     #[arg(long)]
     pub(crate) report: bool,
-    /// Keep the recordings' text, too, without its secrets; `annals export raw` gives it back
+    /// Also keep the recordings' text without its secrets, for `annals export raw`
     #[arg(long)]
     pub(crate) keep_raw: bool,
     #[command(flatten)]
@@ -60,7 +59,7 @@ pub(crate) struct HowToImport {
 /// Recordings of agents.
 #[derive(Debug, Args)]
 pub(crate) struct ImportRecordings {
-    /// A recording, or a folder of them
+    /// A recording or a folder of recordings
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     #[command(flatten)]
@@ -75,17 +74,17 @@ pub(crate) struct ImportAgent {
 }
 
 const AFTER_HELP: &str = "\
-A session becomes a task with a run, a plan and a context pipeline, under the intent that its
-first prompt is. Importing again, or after the recording has grown, adds only what is new.
-What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
+A session becomes a task with a run, a plan and a context pipeline, under the intent that its \
+first prompt is. Importing again, or after the recording has grown, adds only what is new. \
+What cannot be read is named by file and line, the rest is read, and the exit status is then 1. \
 So is a line, a call or a result that was recorded before with another content; the first stays.
 
---report says what became of the fields: kept, inferred or lost, in groups; -v and --json name
-each. With --keep-raw the text is kept, too, so that only secrets are lost. Inferred are a frame's tokens
-(o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
+--report says what became of the fields: kept, inferred or lost, in groups; -v and --json name \
+each. With --keep-raw the text is kept, too, so that only secrets are lost. Inferred are a frame's tokens \
+(o200k_base over its text: the model's own tokenizer is not public), and that an edit used the \
 newest result about its file, which becomes a step of the plan.
 
-A tool's arguments, its result or a part over 16 MiB of JSON is left out, and prompts and texts of
+A tool's arguments, its result or a part over 16 MiB of JSON is left out, and prompts and texts of \
 the model end at 1 MiB; the report names each.";
 
 impl FromArgMatches for ImportAgent {
@@ -117,9 +116,9 @@ impl Subcommand for ImportAgent {
                 "{AFTER_HELP}\n\nExamples:\n  annals import {agent} FILE\n  \
                  annals import {agent} DIR              every session in it, in time order\n  \
                  annals import {agent} FILE --json      the whole report, for programs\n  \
-                 annals import {agent} FILE --ended     calls without a result too, as errors\n  \
+                 annals import {agent} FILE --ended     give up calls without a result\n  \
                  annals import {agent} DIR --redact 'acme=ACME-[0-9]{{8}}'\n                        \
-                 your own keys are taken out, too"
+                 also remove your own keys"
             );
             let about = format!("Read recorded sessions of {title}");
             let own = ImportRecordings::augment_args(Command::new(agent));

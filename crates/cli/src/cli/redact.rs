@@ -9,31 +9,29 @@ use super::Who;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Content is what events say: prompts, texts, paths, outputs, names. Removing it takes the piece and
-its salt out of the records, the blob store, the catalogue and the log's files; who had it removed,
-when and why is recorded. Ids, kinds, numbers and times stay, and so does every proof that was made.
+Removes content (prompts, texts, paths, outputs, names) with its salt from the records, the blob store, the catalogue and the \
+log's files, and records who removed it, when and why. Ids, kinds, numbers and times stay, and earlier proofs stay valid.
 
-A target is an event (its position, or its id) or a blob (its SHA-256), or give --pattern, a regular
-expression: every piece of content in which it is found goes, as a whole; so does what waits or was put
-aside in the spool. Backups, exports and proofs that were made before keep what they have.
+A target is an event (its position or id) or a blob (its SHA-256). --pattern removes every piece of content with a match, and \
+queued events with one. Earlier backups, exports and proofs keep the content.
 
 Examples:
-  annals redact 17 --reason \"a customer's name\" --dry-run
-  annals redact 17 --reason \"a customer's name\" --actor human:ada
-  annals redact --pattern 'ACME-[0-9]{8}' --reason \"keys that leaked\"
-  annals redact 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --reason \"a core dump\"
-  annals redact --finish            remove the bytes that --fast left")]
+  annals log redact 17 --reason \"a customer's name\" --dry-run
+  annals log redact 17 --reason \"a customer's name\" --actor human:ada
+  annals log redact --pattern 'ACME-[0-9]{8}' --reason \"keys that leaked\"
+  annals log redact 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --reason \"a core dump\"
+  annals log redact --finish  remove the bytes that --fast left")]
 pub(crate) struct Redact {
     /// Events and blobs: positions, event ids, SHA-256 digests
     #[arg(value_name = "EVENT|BLOB", value_parser = named, required_unless_present_any = ["patterns", "finish"])]
     pub(crate) targets: Vec<Named>,
-    /// Every piece of content in which this regular expression is found; repeat for more
+    /// Remove every piece of content with a match of this regular expression; repeat it for more
     #[arg(long = "pattern", value_name = "REGEX")]
     pub(crate) patterns: Vec<Regex>,
-    /// Why; it is recorded
+    /// The reason, which is recorded
     #[arg(long, value_name = "TEXT", required_unless_present = "finish")]
     pub(crate) reason: Option<String>,
-    /// Only say what would be removed
+    /// Only list the content that would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Leave the old bytes in the log's files, where no command reads them; --finish removes them
@@ -61,7 +59,7 @@ pub(crate) enum Named {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a position, an event id, or a SHA-256 in hexadecimal digits; for every piece of content with a text in \
-     it use --pattern, for all of an object see its positions with `annals history ID`"
+     it use --pattern, for all of an object see its positions with `annals log history ID`"
 )]
 pub(crate) struct InvalidTarget;
 
@@ -82,13 +80,12 @@ fn named(text: &str) -> Result<Named, InvalidTarget> {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Content over 4 KiB is stored once, as a blob by its digest. When the last event that referred to a
-blob lost it by a redaction, the blob may be left over. Nothing that an event refers to is ever
-collected, also while others write.
+Content over 4 KiB is stored once, as a blob by its digest. A redaction can leave blobs that no event refers to; this command \
+deletes them. A referenced blob is never deleted, also while others write.
 
 Examples:
-  annals gc                       say what would be collected
-  annals gc --apply               collect it, and give its room back")]
+  annals log gc          list unreferenced blobs
+  annals log gc --apply  delete them")]
 pub(crate) struct Gc {
     /// Collect it; without this, nothing is changed
     #[arg(long)]

@@ -9,30 +9,30 @@ use super::words::{KindWord, at_least_one, at_since, at_until};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An event is found if its texts have all of the words, in any order and in either case. What is
-between letters and digits does not count: cli/main.go is cli, main and go next to each other.
+Finds events whose texts have all words, in any order and in either case. Punctuation does not count: cli/main.go is the \
+words cli, main and go next to each other.
 
-  \"exit status 1\"   these words next to each other (in a shell: '\"exit status 1\"')
-  -vendor           not with this word (behind other words; in a shell: 'parser -vendor')
-  pagin*            words that begin so
-  parseUtf8         also finds parse_utf8; and utf8 finds both
+  \"exit status 1\"   a phrase (in a shell: '\"exit status 1\"')
+  -vendor           excludes a word (behind other words: 'parser -vendor')
+  pagin*            words with this beginning
+  parseUtf8         also parse_utf8; utf8 finds both
 
-The index lies in the log's folder, in search, and is made by the first search. docs/search.md
-says what is searched, what words are, and what becomes of removed content.
+The index is in the folder search of the log; the first search creates it. docs/search.md describes the searched texts.
 
 Examples:
   annals search panic index out of bounds
   annals search '\"connection refused\" -retry' --in results
+  annals search migration --project shop --agent claude
+  annals search timeout --session @last
   annals search TestPagination --kind run --since 2026-01-31T12:00:00Z
   annals search migrat* --actor agent:claude --newest --limit 5 --json
-  annals search --index kept       keep it up to date in imports and `annals serve`, too
-  annals search --rebuild          make the index again")]
+  annals search --index kept     also update the index in imports and the service
+  annals search --rebuild        rebuild the index")]
 pub(crate) struct Search {
-    /// What to look for
+    /// The words to find
     #[arg(value_name = "WORDS", required_unless_present_any = ["rebuild", "index"])]
     pub(crate) words: Vec<String>,
-    /// Only in these texts: what was asked for, what tools were called with, what came back, or
-    /// why; give it again for more
+    /// Only in these texts; repeat it, or separate several by commas
     #[arg(long = "in", value_enum, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) facets: Vec<FacetWord>,
     /// Only events on objects of this kind, such as run or tool_invocation
@@ -41,27 +41,35 @@ pub(crate) struct Search {
     /// Only one actor: KIND:ID, or an id of any kind
     #[arg(long, value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
-    /// Only from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
-    /// clock, or with occurred: before it by the callers' clocks)
+    /// Only in sessions of this project: its path, a path above it, or its name
+    #[arg(long, value_name = "PATH|NAME")]
+    pub(crate) project: Option<String>,
+    /// Only in sessions of this agent, such as claude or codex
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Only in this session: the beginning or end of an id, @last or @2
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Only events from this position or time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d). Times are the log's;
+    /// occurred:TIME uses the callers' clocks
     #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
-    /// Only up to this position, or before this time
+    /// Only events up to this position, or before this time
     #[arg(long, value_name = "POSITION|TIME", value_parser = at_until)]
     pub(crate) until: Option<At>,
-    /// The newest first, and not the best
+    /// Sort by time, newest first [default: by relevance]
     #[arg(long)]
     pub(crate) newest: bool,
-    /// At most N events
+    /// Print at most N events
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub(crate) limit: usize,
-    /// Look through the log itself, the newest first: slower, and writes nothing
+    /// Scan the log instead of the index, newest events first; slower, writes nothing
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) no_index: bool,
-    /// Make the index again from the log first
+    /// Rebuild the index first
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// Whether this folder has an index from now on: lazy (searches make it), kept (imports and
-    /// `annals serve` bring it up to date, too) or off
+    /// Set how the index is updated: lazy (by searches), kept (also by imports and `annals service serve`) or off
     #[arg(long, value_enum, value_name = "WHEN", conflicts_with = "rebuild")]
     pub(crate) index: Option<KeepingWord>,
     #[command(flatten)]
@@ -75,9 +83,9 @@ pub(crate) enum FacetWord {
     Prompts,
     /// Tools with their arguments, commands
     Tools,
-    /// Results, errors, evidence, what the model was shown
+    /// Results, errors, evidence and context frames
     Results,
-    /// What the model said and thought, summaries, reasons, decisions, reviews
+    /// Answers and thoughts of the model, summaries, reasons, decisions, reviews
     Rationale,
 }
 
@@ -95,11 +103,11 @@ impl From<FacetWord> for Facet {
 /// Whether an index is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeepingWord {
-    /// The first search makes it, each brings it up to date
+    /// Searches create and update it
     Lazy,
-    /// Imports and `annals serve` do so, too
+    /// Imports and `annals service serve` update it, too
     Kept,
-    /// There is none
+    /// No index
     Off,
 }
 

@@ -1,4 +1,4 @@
-//! Secrets: what importers take out, and `annals secrets`.
+//! Secrets: what importers take out, and `annals log secrets`.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use crate::error::CliError;
 /// What an importer takes out before anything is stored.
 #[derive(Debug, Args)]
 pub(crate) struct Redaction {
-    /// Take out what this regular expression matches, too; give it again for more.
-    /// NAME=PATTERN names it in the report; a group `(?<secret>...)` is all that goes
+    /// Also remove matches of this regular expression; repeat it for more. NAME=PATTERN names it in the report; with a
+    /// group `(?<secret>...)` only the group is removed
     #[arg(long = "redact", value_name = "PATTERN")]
     pub(crate) patterns: Vec<String>,
-    /// Leave in what looks like a well-known key (`annals secrets` lists the formats)
+    /// Keep well-known keys (`annals log secrets` lists the formats)
     #[arg(long)]
     pub(crate) keep_secrets: bool,
 }
@@ -34,15 +34,15 @@ impl Redaction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Importers take secrets out before anything is stored, and put a marker such as
-[redacted:github-token] in their place. The report of the import names each by kind and place.
+Importers take secrets out before anything is stored, and put a marker such as \
+[redacted:github-token] in their place. The report of the import names each by kind and place. \
 --redact adds patterns to the formats in this list, --keep-secrets does without the list.
 
 Examples:
-  annals secrets                                  the formats that are known
-  annals secrets scan session.jsonl               what an import would take out of a file
+  annals log secrets                       the known formats
+  annals log secrets scan session.jsonl    the secrets of a file
   annals import claude DIR --redact 'acme=ACME-[0-9]{8}'
-  annals import claude DIR --keep-secrets         everything as it is")]
+  annals import claude DIR --keep-secrets  remove no well-known keys")]
 pub(crate) struct Secrets {
     #[command(flatten)]
     pub(crate) redaction: Redaction,
@@ -58,13 +58,13 @@ pub(crate) enum SecretsAction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-JSON, and JSON lines, are looked through string by string, as importers do; everything else as one
+JSON, and JSON lines, are looked through string by string, as importers do; everything else as one \
 text. Nothing is written, and no log is needed.
 
 Examples:
-  annals secrets scan session.jsonl
-  git diff | annals secrets scan -
-  annals secrets scan notes.md --redact 'acme=ACME-[0-9]{8}' --json")]
+  annals log secrets scan session.jsonl
+  git diff | annals log secrets scan -
+  annals log secrets scan notes.md --redact 'acme=ACME-[0-9]{8}' --json")]
 pub(crate) struct Scan {
     /// The file; - is standard input
     #[arg(value_name = "FILE")]

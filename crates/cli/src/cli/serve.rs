@@ -20,29 +20,29 @@ it is ready. Each change of the owner is a line; with --json an object with the 
 the log's store fails, the exit status is 1, and it can be started again. See docs/sharing.md.
 
 Examples:
-  annals serve
-  annals serve --listen 127.0.0.1:8080 --checkpoint /mnt/elsewhere/checkpoint
-  annals serve --listen 0.0.0.0:4780 --token-file token --host annals.example.org
-  annals serve --record-only &
-  annals --log ~/work/.annals serve --record-only --json
+  annals service serve
+  annals service serve --listen 127.0.0.1:8080 --checkpoint /mnt/elsewhere/checkpoint
+  annals service serve --listen 0.0.0.0:4780 --token-file token --host annals.example.org
+  annals service serve --record-only &
+  annals --log ~/work/.annals service serve --record-only --json
   systemctl --user enable --now \"annals@$(systemd-escape --path ~/work/.annals)\"")]
 pub(crate) struct Serve {
-    /// Where to listen
+    /// The address to listen on
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = listen())]
     pub(crate) listen: SocketAddr,
-    /// A file whose first line is the token of requests: at least 16 characters
+    /// A file whose first line is the bearer token, of at least 16 characters
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Another name by which it is reached, such as that of a proxy; give it again for more
+    /// A further host name of this address, such as that of a proxy; repeat it for more
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// Hold what is shown against this checkpoint, which is kept outside of the log
+    /// Check the log against this checkpoint, which is stored elsewhere
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Own the log, too, so that other processes write by way of this one
+    /// Also own the log: accept writes from other processes
     #[arg(long)]
     pub(crate) own: bool,
-    /// Own the log, and show nothing
+    /// Own the log without a viewer
     #[arg(long, conflicts_with_all = ["listen", "token_file", "hosts", "checkpoint", "own"])]
     pub(crate) record_only: bool,
 }
@@ -54,13 +54,13 @@ fn listen() -> SocketAddr {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One file that needs nothing else, for a ticket or a review: the object's page as `annals serve`
-shows it, of a run with its timeline and diffs, of an intent, a task, a plan or a session with its
-tree, and its history. It has no script and leads nowhere. Inside is the proof of all events on the
-object, and a checkpoint, to be saved and checked without the log: the commands stand there.
+Writes one HTML file without scripts and external resources: an object's page as the viewer shows it, with its timeline, diffs \
+or tree, and its history. The file contains the proof of all events on the object, a checkpoint, and the commands that check \
+them without the log.
 
-The proof holds the whole records: anyone who gets the file can read them, also what a page does not
-show. --headers-only leaves their content out of the proof, not out of the page.
+The file is scanned for secrets again, and they are removed. The proof holds whole records, and its reader can read them, also \
+content that no page shows; if they have secrets, it holds their headers. --headers-only omits content from the proof, not \
+from the page.
 
 Examples:
   annals export html @last -o session.html

@@ -2,21 +2,22 @@
 
 use std::path::PathBuf;
 
-use annals::projections::{CostTime, CostZone};
+use annals::projections::{CostTime, parse_amount};
 use annals::{AtName, SessionSort};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::reading::Floor;
+use super::reading::{Floor, Zone};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   annals ls                               the newest sessions
   annals ls --project shop --since 7d     one project, the last week
-  annals ls --waiting                     those that wait for you
-  annals ls --touched 'src/**/*.rs'       those that changed such a file
-  annals ls --sort cost -n 10             the ten that cost most
+  annals ls --waiting                     sessions that wait for you
+  annals ls --touched 'src/**/*.rs'       sessions that changed such a file
+  annals ls --sort cost -n 10             the ten most expensive sessions
+  annals ls --on yesterday --min-cost 5   yesterday's sessions of $5 or more
   annals ls --json | jq -r '[.project, .title, .cost] | @tsv'")]
 pub(crate) struct Ls {
     /// Only sessions of this project: its path, a path above it, or its name
@@ -28,14 +29,22 @@ pub(crate) struct Ls {
     /// Only sessions with a model whose name contains this text
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Only sessions with activity since this day, such as 2026-01-31, in the last N days, such as 7d, or since this time
-    /// (RFC 3339)
+    /// Only sessions with activity since a day (2026-01-31), in the last N days (7d), or since a time (RFC 3339)
     #[arg(long, value_name = "DAY|Nd|TIME")]
     pub(crate) since: Option<CostTime>,
     /// Only sessions that started before the end of this day, or before this time
     #[arg(long, value_name = "DAY|Nd|TIME")]
     pub(crate) until: Option<CostTime>,
-    /// Only sessions that changed a file with this path: a glob, or the file's name
+    /// Only sessions with activity on a day: 2026-01-31, today or yesterday
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub(crate) on: Option<CostTime>,
+    /// Only sessions that cost at least this amount, sub-agents included
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    pub(crate) min_cost: Option<u64>,
+    /// Only sessions whose cost is known and at most this amount
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    pub(crate) max_cost: Option<u64>,
+    /// Only sessions that changed a file: a glob for its path, or its name
     #[arg(long, value_name = "GLOB")]
     pub(crate) touched: Option<String>,
     /// Only sessions that failed
@@ -47,34 +56,41 @@ pub(crate) struct Ls {
     /// Only sessions with these words in their title, project, branch, agent or id
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
-    /// The order; numbers and times begin with the largest
+    /// Sort by a column, largest number and newest time first
     #[arg(long, value_name = "COLUMN", value_parser = sorts(), default_value = "last-activity")]
     pub(crate) sort: SessionSort,
-    /// The opposite order
+    /// Reverse the order
     #[arg(long)]
     pub(crate) reverse: bool,
-    /// List the sessions of sub-agents, too, each in a row of its own
+    /// Also list the sessions of sub-agents, each in its own row
     #[arg(long)]
     pub(crate) sub_agents: bool,
-    /// At most N sessions; 0 lists all
+    /// List at most N sessions; 0 lists all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
-    /// As of a past moment: a position, a time, or a name
+    /// List the sessions at a past position or time
     #[arg(long, value_name = "POSITION|TIME", value_parser = super::words::moment)]
     pub(crate) at: Option<AtName>,
-    /// Compute costs by the prices in this file, and by no others
+    /// Compute costs by the prices in this file only
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
-    /// The time zone of days: utc, local, or an offset such as +02:00
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "local",
-        allow_hyphen_values = true
-    )]
-    pub(crate) time_zone: CostZone,
+    #[command(flatten)]
+    pub(crate) zone: Zone,
     #[command(flatten)]
     pub(crate) floor: Floor,
+}
+
+/// Reads a day.
+fn day(text: &str) -> Result<CostTime, String> {
+    let time: Option<CostTime> = text.parse().ok();
+    let day = time.filter(|time| time.is_day());
+    day.ok_or_else(|| "expected a day such as 2026-01-31, today or yesterday".to_owned())
+}
+
+/// Reads an amount in millionths.
+fn amount(text: &str) -> Result<u64, String> {
+    let amount = parse_amount(text.trim_start_matches('$'));
+    amount.ok_or_else(|| "expected an amount such as 5 or 0.50".to_owned())
 }
 
 /// The names of orders.

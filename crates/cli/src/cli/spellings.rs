@@ -108,7 +108,7 @@ group! {
     IntentGroup {
         /// Propose an intent
         Submit(Submit) => Command::Submit,
-        /// List what waits for a person
+        /// List intents and requests that wait for a person
         Inbox(Inbox) => Command::Inbox,
         /// Record the result of an analysis of an intent
         Analyze(Analyze) => Command::Analyze,
@@ -233,6 +233,7 @@ fn users(users: Users) -> Command {
     Command::Share(Share {
         session: None,
         out: None,
+        is_of_users: true,
         users,
     })
 }
@@ -283,15 +284,22 @@ group! {
 }
 
 fn otlp(otlp: Record) -> Command {
-    Command::Record(RecordGroup { what: None, otlp })
+    Command::Record(RecordGroup {
+        what: None,
+        is_of_telemetry: true,
+        otlp,
+    })
 }
 
 /// Recording agents: their hooks, or their telemetry.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct RecordGroup {
     #[command(subcommand)]
     pub(crate) what: Option<RecordCommand>,
+    /// Without a command it receives telemetry, and does not show the status.
+    #[arg(skip)]
+    pub(crate) is_of_telemetry: bool,
     #[command(flatten)]
     pub(crate) otlp: Record,
 }
@@ -299,7 +307,7 @@ pub(crate) struct RecordGroup {
 /// Commands about the recording of agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordCommand {
-    /// Record agents from now on, by their hooks
+    /// Record agents from now on by their hooks
     On(RecordOn),
     /// Stop recording agents
     Off(RecordOff),
@@ -365,7 +373,7 @@ mod tests {
             ("annals service record --otlp 127.0.0.1:1", "Record("),
             (
                 "annals record --otlp 127.0.0.1:1",
-                "Record(RecordGroup { what: None, otlp: Record { otlp: Some(127.0.0.1:1)",
+                "Record(RecordGroup { what: None, is_of_telemetry: false, otlp: Record { otlp: Some(127.0.0.1:1)",
             ),
             ("annals policy replay 1a2b3c4d --policy lru.toml", "Replay("),
             ("annals policy schema", "Policy("),
@@ -376,10 +384,12 @@ mod tests {
             let shown = format!("{:?}", cli.command.unwrap().plain());
             assert!(shown.starts_with(expected), "{line}: {shown}");
         }
-        let bare = Cli::try_parse_from(["annals", "record"])
-            .unwrap_err()
-            .to_string();
-        assert!(bare.contains("--otlp"), "{bare}");
+        let bare = Cli::try_parse_from(["annals", "record"]).unwrap();
+        let bare = format!("{:?}", bare.command);
+        assert!(
+            bare.contains("is_of_telemetry: false, otlp: Record { otlp: None"),
+            "{bare}"
+        );
     }
 
     #[test]

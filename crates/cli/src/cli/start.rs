@@ -7,24 +7,23 @@ use clap::Args;
 /// How `annals` and `annals start` work.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StartOptions {
-    /// Import, print the summary and end
+    /// Import, print the summary and exit
     #[arg(long)]
     pub(crate) once: bool,
     /// Do not open the browser
     #[arg(long)]
     pub(crate) no_browser: bool,
-    /// Where the viewer listens; left out, 127.0.0.1:4780, or a free port of this machine if that is taken
+    /// The viewer's address [default: 127.0.0.1:4780, or a free port if that is taken]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Imports the recordings of all agents, newest first, and opens the viewer in the browser meanwhile. Then it follows the \
-agents that are at work, until Ctrl-C. An import that was interrupted continues with the next start. If the viewer of \
-this log runs already, it is opened.
+Imports the recordings of all agents, newest first, and opens the viewer in the browser. Then it imports new recordings as \
+they grow, until Ctrl-C. The next start continues an interrupted import. If the viewer of this log is running, it is opened.
 
-Secrets are taken out before anything is stored. The viewer only reads, and only this machine can reach it.
+Secrets are removed before anything is stored. The viewer only reads, and only this machine can reach it.
 
 Examples:
   annals                    the same
@@ -37,8 +36,7 @@ pub(crate) struct Start {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints the command by which the agent itself continues the session, with the session's directory. Annals records what \
-comes of it like any other work.
+Prints the agent's own command that continues the session in its directory. Its events are recorded like all others.
 
 Examples:
   annals resume @last

@@ -18,7 +18,7 @@ Examples:
 pub(crate) enum ToolPolicy {
     /// Check policy files against the schema
     Check(PolicyCheck),
-    /// Run tests of policies: calls, and what is expected of them
+    /// Run tests of policies: calls with expected verdicts
     Test(PolicyTest),
     /// Explain how policies judge each part of a call
     Explain(PolicyExplain),
@@ -38,8 +38,8 @@ pub(crate) enum Otherwise {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All files are checked together: a rule's @id is the only one of its name. What is wrong is said with
-its file, line and rule, and the exit status is 1. docs/tool-policy.md says how policies are written.
+Checks all files together, so that a rule's @id is unique. Errors are printed with their file, line and rule, and the exit status \
+is then 1. docs/tool-policy.md describes policies.
 
 Examples:
   annals policy check policy.cedar
@@ -52,8 +52,8 @@ pub(crate) struct PolicyCheck {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A tests file names its policies, and has calls with the verdict (allow, ask or deny) and, where it
-matters, the rule that decides; null is no rule. A call is as --call of `annals policy explain` takes
+A tests file names its policies, and has calls with the verdict (allow, ask or deny) and, where it \
+matters, the rule that decides; null is no rule. A call is as --call of `annals policy explain` takes \
 it, or the command of a call of Bash. What all calls have in common is in `defaults`:
 
   {
@@ -103,17 +103,16 @@ pub(crate) struct PolicyExplain {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Looks for calls that a person was asked about, and for what they have in common: programs,
-subcommands, folders, hosts, tools. A rule is proposed if all that it would allow was allowed each
-time a person decided, and nothing of it was ever denied, by anybody or anything. Read the rules
-before you use them: what a person allowed once more may still be wrong to allow always.
+Finds common properties of calls that a person was asked about: programs, subcommands, folders, hosts, tools. A rule is proposed \
+if a person allowed every such call, and none was ever denied. Read the rules before you use them: they allow such calls \
+always.
 
 Examples:
   annals policy suggest
   annals policy suggest --least 10 --since 2026-11-01T00:00:00Z > suggested.cedar
   annals policy suggest --json")]
 pub(crate) struct PolicySuggest {
-    /// Only what was allowed in at least N calls
+    /// Only rules that at least N allowed calls support
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) least: u64,
     /// Only calls from this position on, or from this time on (RFC 3339, 2026-01-31, yesterday, 2d)

@@ -2,19 +2,26 @@
 
 use clap::Args;
 
+use super::reading::{Moment, Zone};
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows lists of what the log has, and opens an object: its fields, a run as a timeline, the context
-window as blocks, a patch set's diff. The arrow keys move the object through time: every page shows
-it as it was after one of its events. New events appear as they come. `?` shows the keys.
+Browses sessions, conversations and objects: fields, runs as a timeline, context windows and diffs. The arrow keys move \
+through time, `t` goes to a position or a time, `?` lists the keys. New events appear as they come.
 
-It only reads. It needs a terminal; for pipes there are `list`, `show`, `history` and `log`.
+It only reads, and needs a terminal. For pipes use `annals ls`, `annals show` and `annals log`.
 
 Examples:
   annals tui
-  annals tui 1a2b3c4d")]
+  annals tui --at yesterday
+  annals tui @last
+  annals tui 1a2b3c4d --at 1000")]
 pub(crate) struct Tui {
-    /// The object to begin with; otherwise the lists
+    /// The session or object to open [default: the lists]
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) zone: Zone,
 }

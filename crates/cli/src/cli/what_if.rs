@@ -20,17 +20,17 @@ and counts the verdicts that flip, by rule. What cannot be judged is counted as 
 --tools judges recorded tool calls again under tool policies (docs/tool-policy.md). A call that ran counts as allowed, \
 unless it is recorded that a person was asked. Calls without a directory count as made in --workspace.
 
-A policy file is TOML or JSON; `annals policies` describes them.
+A policy file is TOML or JSON; `annals policy evictions` describes them.
 
 Examples:
-  annals replay 1a2b3c4d --policy lru.toml --policy tokens.json
-  annals replay 1a2b3c4d --policy lru.toml --optimum
-  annals replay 1a2b3c4d --policy lru.toml --windows
-  annals replay --all --policy lru.toml --json
-  annals replay --sessions --profile strict.json
-  annals replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json
-  annals replay --tools --policy no-secrets.cedar --policy allow-the-rest.cedar
-  annals replay --tools --policy new.cedar --since 2026-11-01T00:00:00Z --json")]
+  annals policy replay 1a2b3c4d --policy lru.toml --policy tokens.json
+  annals policy replay 1a2b3c4d --policy lru.toml --optimum
+  annals policy replay 1a2b3c4d --policy lru.toml --windows
+  annals policy replay --all --policy lru.toml --json
+  annals policy replay --sessions --profile strict.json
+  annals policy replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json
+  annals policy replay --tools --policy no-secrets.cedar --policy allow-the-rest.cedar
+  annals policy replay --tools --policy new.cedar --since 2026-11-01T00:00:00Z --json")]
 pub(crate) struct Replay {
     /// The pipeline
     #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions", "profile", "tools"])]
@@ -58,11 +58,11 @@ pub(crate) struct Replay {
     #[arg(long, requires = "policies",
           conflicts_with_all = ["pipeline", "all", "optimum", "windows", "sessions", "profile"])]
     pub(crate) tools: bool,
-    /// With --tools: only calls from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
-    /// clock, or with occurred: before it by the callers' clocks)
+    /// With --tools: only calls from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d). Times
+    /// are the log's; occurred:TIME uses the callers' clocks
     #[arg(long, value_name = "POSITION|TIME", requires = "tools", value_parser = at_since)]
     pub(crate) since: Option<At>,
-    /// With --tools: the directory that agents worked on; left out, that of each call's run
+    /// With --tools: the directory that agents worked on [default: that of each call's run]
     #[arg(long, value_name = "DIR", requires = "tools")]
     pub(crate) workspace: Option<String>,
     /// With --sessions or --tools: list at most N verdicts that flip
@@ -74,7 +74,7 @@ pub(crate) struct Replay {
         conflicts_with_all = ["pipeline", "all"]
     )]
     pub(crate) limit: usize,
-    /// Only what was recorded up to this position or time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d), this event, or
+    /// Only events up to this position or time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d), this event, or
     /// the decision that led to this git commit
     #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) at: Option<AtName>,
@@ -84,8 +84,8 @@ pub(crate) struct Replay {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A policy is an object with one field, the policy's name. `create_pipeline` and
-`set_eviction_policy` record one, `annals replay` tries one. As a file it is TOML or JSON:
+A policy is an object with one field, the policy's name. `create_pipeline` and \
+`set_eviction_policy` record one, `annals policy replay` tries one. As a file it is TOML or JSON:
 
   [token_budget]
   max_tokens = 8000
@@ -93,13 +93,13 @@ A policy is an object with one field, the policy's name. `create_pipeline` and
 
   {\"kind_quotas\": {\"quotas\": [{\"kind\": \"tool_call\", \"keep\": 20}], \"others\": 50}}
 
-Kinds are intent_analysis, step_summary, code_change, system_state, error_recovery, checkpoint
+Kinds are intent_analysis, step_summary, code_change, system_state, error_recovery, checkpoint \
 and tool_call; any other one is {\"other\": \"its name\"}, in TOML { other = \"its name\" }.
 
 Examples:
-  annals policies                     names, what they do and what they take
-  annals policies --schema > p.json   the JSON Schema of policy files
-  annals policies --check lru.toml    whether a file is a policy")]
+  annals policy evictions                    names, what they do and what they take
+  annals policy evictions --schema > p.json  the JSON Schema of policy files
+  annals policy evictions --check lru.toml   whether a file is a policy")]
 pub(crate) struct Policies {
     /// Print the JSON Schema of policy files
     #[arg(long, conflicts_with = "check")]

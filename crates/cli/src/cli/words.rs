@@ -85,30 +85,26 @@ enum Edge {
 
 impl Edge {
     fn of(self, text: &str) -> Result<Timestamp, InvalidTimeName> {
-        let name: TimeName = text.parse()?;
+        self.instant(text.parse()?).ok_or(InvalidTimeName)
+    }
+
+    /// The instant of a time in the user's time zone.
+    fn instant(self, name: TimeName) -> Option<Timestamp> {
         let (zone, now) = (CostZone::Local, Timestamp::from(now()));
-        let time = match self {
+        match self {
             Edge::Begins => name.begins(zone, now),
             Edge::Ends => name.ends(zone, now),
             Edge::Moment => name.moment(zone, now),
-        };
-        time.ok_or(InvalidTimeName)
+        }
     }
 
-    fn at(self, text: &str, others: &'static str) -> Result<At, InvalidMoment> {
-        if let Ok(at) = text.parse() {
-            return Ok(at);
-        }
-        let (time, at): (&str, fn(Timestamp) -> At) = match text.strip_prefix("occurred:") {
-            Some(time) => (time, At::Occurred),
-            None => (text, At::Recorded),
-        };
-        let invalid = |source| InvalidMoment {
+    fn at(self, text: &str) -> Result<At, InvalidMoment> {
+        let at = At::of_name(text, |name| self.instant(name));
+        at.map_err(|source| InvalidMoment {
             text: text.to_owned(),
-            others,
+            others: MOMENTS,
             source,
-        };
-        self.of(time).map(at).map_err(invalid)
+        })
     }
 }
 
@@ -124,20 +120,22 @@ pub(crate) fn until(text: &str) -> Result<Timestamp, InvalidTimeName> {
 
 /// The position or time at which a range begins, in the user's time zone.
 pub(crate) fn at_since(text: &str) -> Result<At, InvalidMoment> {
-    Edge::Begins.at(text, MOMENTS)
+    Edge::Begins.at(text)
 }
 
 /// The position or time at which a range ends, in the user's time zone.
 pub(crate) fn at_until(text: &str) -> Result<At, InvalidMoment> {
-    Edge::Ends.at(text, MOMENTS)
+    Edge::Ends.at(text)
 }
 
 /// The moment at which past state is read: a position, a time in the user's time zone, an event or a commit.
 pub(crate) fn moment(text: &str) -> Result<AtName, InvalidMoment> {
-    match text.parse() {
-        Ok(name) => Ok(name),
-        Err(_) => Edge::Moment.at(text, NAMES).map(AtName::At),
-    }
+    let name = AtName::of_name(text, |name| Edge::Moment.instant(name));
+    name.map_err(|source| InvalidMoment {
+        text: text.to_owned(),
+        others: NAMES,
+        source,
+    })
 }
 
 /// A text that is not a number from 1 on.

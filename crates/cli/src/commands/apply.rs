@@ -1,4 +1,4 @@
-//! `annals apply`: executes commands, one JSON object a line.
+//! `annals service apply`: executes commands, one JSON object a line.
 
 mod input;
 mod line;
@@ -112,7 +112,7 @@ pub(crate) async fn run(args: &Apply, context: &mut Context) -> Result<(), CliEr
     }
 }
 
-/// Tells a user who starts `annals apply` at a terminal what it waits for.
+/// Tells a user who starts `annals service apply` at a terminal what it waits for.
 fn hint(file: &Path, output: &Output) {
     if file == Path::new("-") && std::io::stdin().is_terminal() {
         output.note("reading commands from the terminal, one JSON object a line; Ctrl-D ends");

@@ -1,4 +1,4 @@
-//! `annals verify --artifacts`: whether artifacts are what their references say.
+//! `annals proof verify --artifacts`: whether artifacts are what their references say.
 
 use annals_dialects::artifacts::{ArtifactCheck, ArtifactReport, CheckedArtifact, check_artifacts};
 use serde_json::json;

@@ -9,13 +9,13 @@ use crate::error::CliError;
 /// Writes a run as a trajectory.
 pub(crate) async fn export(args: &ExportAtif, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let run = run_of(&annals, object).await?;
     let trajectory = export_run(&annals, run).await?;
     if !trajectory.has_agent() {
         context.output.note(&format!(
             "the log has no message of a model and no tool call of run {run}: the trajectory has only what was \
-             asked; `annals history {run}` shows what the log has"
+             asked; `annals log history {run}` shows what the log has"
         ));
     }
     let text = match args.pretty {

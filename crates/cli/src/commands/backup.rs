@@ -1,4 +1,4 @@
-//! `annals backup`: a copy of the log that is an independent log.
+//! `annals log backup`: a copy of the log that is an independent log.
 
 use annals::store_rocks::OpenError as Rocks;
 use annals::{Annals, OpenError, OpenOptions};
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
     }
     match has_removed {
         true => context.output.line(
-            "its files may have bytes of removed content, as the log's have: `annals redact --finish` on each \
+            "its files may have bytes of removed content, as the log's have: `annals log redact --finish` on each \
              removes them",
         ),
         false => Ok(()),

@@ -1,4 +1,4 @@
-//! `annals bisect`: the first event after which a condition on an object is another one.
+//! `annals object bisect`: the first event after which a condition on an object is another one.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ pub(crate) async fn run(args: &Bisect, context: &mut Context) -> Result<(), CliE
         None => None,
     };
     let to = moment(&annals, args.to.as_ref()).await?;
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let output = &mut context.output;
     let mut failed = None;
     let test = |probe: &Probe<'_>| match answer(args, probe) {
@@ -151,7 +151,7 @@ fn print(found: &Bisected, output: &mut Output) -> Result<(), CliError> {
                 holds(found.held)
             );
             Err(CliError::new(ErrorClass::NotFound, "no_change", message).hint(
-                "name other ends with --from and --to, between which it changes once; `annals why ID FIELD` lists every \
+                "name other ends with --from and --to, between which it changes once; `annals object why ID FIELD` lists every \
                  change of a field",
             ))
         }

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use annals::domain::Timestamp;
 use annals::domain::settings::{Budget, BudgetPeriod, RemoveBudget, SetBudget};
-use annals::domain::{ActorRef, Timestamp};
-use annals::projections::{CostZone, amount_of_money};
+use annals::projections::{CostZone, dollars_and_cents};
 use annals::{Annals, Request};
 use annals_live::ledger::{Ledger, LedgerDue, project_of};
+use chrono::NaiveDate;
 use serde_json::json;
 
-use crate::cli::{self, BudgetAction, Who};
+use crate::cli::{self, BudgetAction};
+use crate::commands::recording::enforces_budgets;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows};
@@ -17,19 +19,10 @@ use crate::output::{Column, Output, Rows};
 /// Characters of a bar.
 const BAR: u64 = 20;
 
-/// Variables that agents set for the commands that they run, each with the agent.
-const AGENTS: [(&str, &str); 5] = [
-    ("CLAUDECODE", "claude-code"),
-    ("CODEX_SANDBOX", "codex"),
-    ("CODEX_THREAD_ID", "codex"),
-    ("CURSOR_AGENT", "cursor"),
-    ("GEMINI_CLI", "gemini-cli"),
-];
-
 pub(crate) async fn run(args: &cli::Budget, context: &mut Context) -> Result<(), CliError> {
     match &args.action {
         None => {
-            let annals = context.reader()?;
+            let annals = context.reader_of_rows().await?;
             // Others may read the log without being allowed to write beside it.
             let ledger = match context.keep_ledger(&annals, LedgerDue::Now).await {
                 Some(ledger) => ledger,
@@ -42,7 +35,7 @@ pub(crate) async fn run(args: &cli::Budget, context: &mut Context) -> Result<(),
             let command = SetBudget::new(args.limit.micros, args.limit.period)
                 .with_project(project)
                 .with_then(args.then);
-            let actor = actor(&args.who, &context.output)?;
+            let actor = args.who.decider(&context.output)?;
             change(Request::new(actor, command), context).await
         }
         Some(BudgetAction::Remove(args)) => remove(args, context).await,
@@ -54,14 +47,14 @@ async fn remove(args: &cli::RemoveBudget, context: &mut Context) -> Result<(), C
     let period = match args.period {
         Some(period) => period,
         None => {
-            let annals = context.reader()?;
+            let annals = context.reader_of_rows().await?;
             let budgets = annals.inbox().settings().await?.budgets;
             annals.close().await;
             only_period(&budgets, project.as_deref())?
         }
     };
     let command = RemoveBudget::new(period).with_project(project);
-    let actor = actor(&args.who, &context.output)?;
+    let actor = args.who.decider(&context.output)?;
     change(Request::new(actor, command), context).await
 }
 
@@ -107,16 +100,6 @@ async fn changed(annals: &Annals, request: Request, context: &mut Context) -> Re
     }
 }
 
-/// The actor that was given, the agent that runs this program, or the person.
-fn actor(who: &Who, output: &Output) -> Result<ActorRef, CliError> {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let agent = AGENTS.iter().find(|(variable, _)| is_set(variable));
-    match (&who.actor, agent) {
-        (None, Some((_, agent))) => Ok(ActorRef::agent(*agent)),
-        _ => who.actor(output),
-    }
-}
-
 /// The project that was named: a name as it is, a path as that of its repository.
 fn project(named: &str) -> Result<String, CliError> {
     let is_path = named.contains(['/', '\\']) || matches!(named, "." | "..");
@@ -137,37 +120,24 @@ fn show(ledger: &Ledger, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
         return ledger.budgets.iter().try_for_each(|budget| {
             let used = ledger.used(budget, today);
+            let is_known = !ledger.is_hidden(budget, today);
+            let known = |micros: u64| is_known.then_some(micros);
             output.json(&json!({
                 "name": budget.to_string(),
                 "project": budget.project,
                 "period": budget.period,
                 "limit_micros": budget.limit_micros,
                 "then": budget.then,
-                "used_micros": used.micros,
-                "unpriced_tokens": used.unpriced_tokens,
-                "left_micros": budget.limit_micros.saturating_sub(used.micros),
+                "used_micros": known(used.micros),
+                "unpriced_tokens": known(used.unpriced_tokens),
+                "left_micros": known(budget.limit_micros.saturating_sub(used.micros)),
             }))
         });
     }
     if ledger.budgets.is_empty() {
         return output.line("No budgets. `annals budget set 20/day` sets one.");
     }
-    let money = |micros: u64| amount_of_money(micros.into(), "USD");
-    let rows = ledger.budgets.iter().map(|budget| {
-        let used = ledger.used(budget, today);
-        let plus = if used.unpriced_tokens > 0 { "+" } else { "" };
-        [
-            budget.to_string(),
-            format!("{}{plus}", money(used.micros)),
-            money(budget.limit_micros.saturating_sub(used.micros)),
-            budget.then.to_string(),
-            format!(
-                "{} {}",
-                bar(used.micros, budget.limit_micros),
-                percent(used.micros, budget.limit_micros)
-            ),
-        ]
-    });
+    let rows = ledger.budgets.iter().map(|it| row(it, ledger, today));
     let columns = [
         Column::left("BUDGET", 12),
         Column::right("USED", 8),
@@ -175,7 +145,44 @@ fn show(ledger: &Ledger, output: &mut Output) -> Result<(), CliError> {
         Column::left("THEN", 4),
         Column::left("", 1),
     ];
-    Rows::new(columns).print(output, rows)
+    Rows::new(columns).print(output, rows)?;
+    match enforces_budgets() {
+        true => Ok(()),
+        false => output.line("not enforced: `annals record on --budgets`"),
+    }
+}
+
+/// The rest of a budget, or the amount by which it is exceeded.
+fn left(used: u64, limit: u64) -> String {
+    match used.checked_sub(limit) {
+        Some(over) if over > 0 => format!("over by {}", dollars_and_cents(over.into())),
+        _ => dollars_and_cents(limit.saturating_sub(used).into()),
+    }
+}
+
+/// The row of a budget.
+fn row(budget: &Budget, ledger: &Ledger, today: NaiveDate) -> [String; 5] {
+    let money = |micros: u64| dollars_and_cents(micros.into());
+    let used = ledger.used(budget, today);
+    let plus = if used.unpriced_tokens > 0 { "+" } else { "" };
+    let [used, left, part] = match ledger.is_hidden(budget, today) {
+        true => [
+            "unknown".to_owned(),
+            "unknown".to_owned(),
+            "a project was removed".to_owned(),
+        ],
+        false => [
+            format!("{}{plus}", money(used.micros)),
+            left(used.micros, budget.limit_micros),
+            format!(
+                "{} {}",
+                bar(used.micros, budget.limit_micros),
+                percent(used.micros, budget.limit_micros)
+            ),
+        ],
+    };
+    let name = format!("${budget}");
+    [name, used, left, budget.then.to_string(), part]
 }
 
 /// The used part of a budget as a bar.
@@ -231,6 +238,7 @@ mod tests {
             period,
             limit_micros: 1,
             then: annals::domain::settings::OverBudget::Ask,
+            number: 0,
         };
         let all = [
             budget(None, BudgetPeriod::Day),

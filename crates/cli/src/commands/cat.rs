@@ -1,4 +1,4 @@
-//! `annals cat`: content by its digest.
+//! `annals object cat`: content by its digest.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;

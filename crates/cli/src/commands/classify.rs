@@ -1,4 +1,4 @@
-//! `annals classify`: the type, flow and first risk of a text, by rule.
+//! `annals intent classify`: the type, flow and first risk of a text, by rule.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;

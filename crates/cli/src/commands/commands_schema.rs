@@ -1,11 +1,11 @@
-//! `annals commands`: the JSON Schema of the lines that `apply` takes.
+//! `annals service commands`: the JSON Schema of the lines that `apply` takes.
 
 use annals::domain::{ActorRef, Command, Timestamp};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::did_you_mean;
+use super::named::did_you_mean;
 use crate::cli::Commands;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Commands, context: &mut Context) -> Result<(), CliError
             let message = format!("there is no command {name:?}{meant}");
             Err(
                 CliError::new(ErrorClass::NotFound, "unknown_command", message)
-                    .hint("`annals commands --list` names them all"),
+                    .hint("`annals service commands --list` names them all"),
             )
         }
         None => print(output, &all()),
@@ -113,7 +113,7 @@ fn all() -> Value {
     json!({
         "$schema": DIALECT,
         "title": "Annals commands",
-        "description": "A line of `annals apply`: one of these objects.",
+        "description": "A line of `annals service apply`: one of these objects.",
         "oneOf": references.collect::<Vec<Value>>(),
         "commands": commands,
         "$defs": generator.take_definitions(true),

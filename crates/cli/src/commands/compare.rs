@@ -1,4 +1,4 @@
-//! `annals compare`: two pieces of work side by side, and where they part.
+//! `annals object compare`: two pieces of work side by side, and where they part.
 
 use annals::projections::Tokens;
 use annals::projections::past::Aligned;
@@ -22,8 +22,8 @@ const PROMPTS: usize = 10;
 pub(crate) async fn run(args: &Compare, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let (a, b) = (
-        annals.resolve(&args.a).await?,
-        annals.resolve(&args.b).await?,
+        super::named::object(&annals, &args.a).await?,
+        super::named::object(&annals, &args.b).await?,
     );
     let found = annals.past().compare(a, b).await?;
     let (is_whole, output) = (context.is_verbose, &mut context.output);

@@ -10,7 +10,7 @@ use annals_dialects::contracts::{
 use futures::StreamExt;
 
 use super::follow::follow;
-use super::{of_kind, session};
+use super::named::{of_kind, session};
 use crate::cli::{ExportContracts, Log};
 use crate::context::Context;
 use crate::error::CliError;

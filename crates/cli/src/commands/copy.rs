@@ -1,4 +1,4 @@
-//! `annals copy`: the same log in another store.
+//! `annals log copy`: the same log in another store.
 
 use annals::event_log::{Classification, Classified};
 use annals::store_rocks::OpenError as Rocks;

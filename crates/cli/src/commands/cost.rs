@@ -2,13 +2,11 @@
 
 mod chart;
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use annals::domain::Timestamp;
 use annals::projections::{
-    CostAxis, CostKey, CostReport, CostRow, CostSums, CostTime, PriceTable, amount_of_money,
-    project_label,
+    CostAxis, CostKey, CostReport, CostRow, CostSums, PriceTable, ProjectLabels, amount_of_money,
 };
 use annals::{Annals, CostQuery};
 use annals_live::ledger::LedgerDue;
@@ -16,6 +14,7 @@ use uuid::Uuid;
 
 use self::chart::Chart;
 use crate::cli::Cost;
+use crate::clock;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, roughly, short};
@@ -23,8 +22,6 @@ use crate::small_text::{self, NoText};
 
 /// Axes of one table.
 const MOST_AXES: usize = 3;
-/// Seconds of a quarter of an hour.
-const QUARTER: i64 = 15 * 60;
 /// Characters of the longest bar.
 const BAR: u128 = 20;
 /// Characters of a title in a row.
@@ -42,6 +39,7 @@ pub(crate) async fn run(args: &Cost, context: &mut Context) -> Result<(), CliErr
     }
     let prices = args.prices.as_deref().map(read_prices).transpose()?;
     let annals = context.reader_at(&args.floor).await?;
+    clock::in_zone(args.zone.time_zone);
     let query = query(args, prices, &annals).await?;
     let report = annals.costs().report(&query).await?;
     context.keep_ledger(&annals, LedgerDue::Now).await;
@@ -58,40 +56,31 @@ async fn query(
 ) -> Result<CostQuery, CliError> {
     let now = Timestamp::from(annals::event_log::now());
     let of = match &args.id {
-        Some(id) => Some(annals.resolve(id).await?.id),
+        Some(id) => Some(super::named::object(annals, id).await?.id),
         None => None,
     };
     let (mut since, mut until) = (None, None);
     if let Some(when) = args.since {
-        let begins = when.begins(args.time_zone, now);
+        let begins = when.begins(args.zone.time_zone, now);
         since = Some(
             begins
-                .map(|time| in_quarters(when, time))
+                .map(|time| when.in_quarters(time))
                 .ok_or_else(beyond)?,
         );
     }
     if let Some(when) = args.until {
-        let ends = when.ends(args.time_zone, now);
-        until = Some(
-            ends.map(|time| in_quarters(when, time))
-                .ok_or_else(beyond)?,
-        );
+        let ends = when.ends(args.zone.time_zone, now);
+        until = Some(ends.map(|time| when.in_quarters(time)).ok_or_else(beyond)?);
     }
     Ok(CostQuery::by(args.by.as_slice())
         .with_since(since)
         .with_until(until)
-        .with_zone(args.time_zone)
+        .with_zone(args.zone.time_zone)
         .with_of(of)
-        .with_prices(prices))
-}
-
-/// A time that is counted from now is that of its quarter of an hour: costs are kept in quarters.
-fn in_quarters(when: CostTime, time: Timestamp) -> Timestamp {
-    if !matches!(when, CostTime::Minutes(_) | CostTime::Now) {
-        return time;
-    }
-    let seconds = time.to_utc().timestamp().div_euclid(QUARTER) * QUARTER;
-    chrono::DateTime::from_timestamp(seconds, 0).map_or(time, Timestamp::from)
+        .with_project(args.project.clone())
+        .with_agent(args.agent.clone())
+        .with_prices(prices)
+        .with_explain_prices(args.explain_prices))
 }
 
 pub(super) fn beyond() -> CliError {
@@ -116,6 +105,9 @@ pub(super) fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
 }
 
 fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
+    if report.rows.is_empty() && report.total.used.usages == 0 {
+        return output.line("no cost recorded");
+    }
     let table = Table::of(report);
     match (report.by.len(), table.is_tree) {
         (_, true) => table.print::<10>(report, output)?,
@@ -140,11 +132,53 @@ fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
         let more = report.unpriced.len() - UNPRICED;
         output.line(&format!("and of {more} more models: see --json"))?;
     }
+    explain(report, output)?;
     let names = Names::of(report);
     match Chart::of(report, |key| names.name(key, 0)) {
         Some(chart) => chart.print(output),
         None => Ok(()),
     }
+}
+
+/// Prints the prices that were used, if the report has them.
+fn explain(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
+    if report.prices.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    output.line("Prices for a million tokens:")?;
+    let columns = [
+        Column::left("MODEL", 10),
+        Column::left("FROM", 10),
+        Column::right("INPUT", 6),
+        Column::right("CACHE READ", 6),
+        Column::right("CACHE WRITE", 6),
+        Column::right("FOR AN HOUR", 6),
+        Column::right("OUTPUT", 6),
+        Column::right("TOKENS", 6),
+        Column::right("COST", 8),
+        Column::left("SOURCE", 10),
+    ];
+    let rows = report.prices.iter().map(|used| {
+        let price = used.row.price;
+        let amount = |micros: Option<u64>| {
+            let amount = micros.map(|micros| amount_of_money(micros.into(), &report.currency));
+            amount.unwrap_or_else(|| "-".to_owned())
+        };
+        [
+            used.model.clone(),
+            used.row.from.to_string(),
+            amount(Some(price.input)),
+            amount(price.cache_read),
+            amount(price.cache_write),
+            amount(price.cache_write_1h),
+            amount(Some(price.output)),
+            tokens(used.sums.used.tokens.total()),
+            amount_of_money(used.sums.computed_micros, &report.currency),
+            used.row.source.clone().unwrap_or_default(),
+        ]
+    });
+    Rows::new(columns).print(output, rows)
 }
 
 /// How a report becomes a table.
@@ -288,26 +322,18 @@ fn title(axis: CostAxis) -> &'static str {
     }
 }
 
-/// The names of a report's rows: an object by its short id and its title, a project by its label. Of two projects with one label,
-/// each is named by its path.
+/// The names of a report's rows: an object by its short id and its title, a project by its label.
 struct Names {
-    /// Labels that two projects have.
-    shared: HashSet<String>,
+    labels: ProjectLabels,
 }
 
 impl Names {
     fn of(report: &CostReport) -> Names {
         let keys = report.rows.iter().flat_map(|row| &row.by);
         let projects = keys.filter(|key| key.axis == CostAxis::Project);
-        let mut paths: HashMap<&str, &str> = HashMap::new();
-        let mut shared = HashSet::new();
-        for path in projects.filter_map(|key| key.value.as_deref()) {
-            let label = project_label(path);
-            if *paths.entry(label).or_insert(path) != path {
-                shared.insert(label.to_owned());
-            }
+        Names {
+            labels: ProjectLabels::of(projects.filter_map(|key| key.value.as_deref())),
         }
-        Names { shared }
     }
 
     fn name(&self, key: &CostKey, depth: usize) -> String {
@@ -319,9 +345,7 @@ impl Names {
             };
         };
         if key.axis == CostAxis::Project {
-            let label = project_label(value);
-            let is_shared = self.shared.contains(label);
-            return if is_shared { value } else { label }.to_owned();
+            return self.labels.label(value).to_owned();
         }
         let id: Option<Uuid> = value.parse().ok().filter(|_| key.axis.is_of_objects());
         let Some(id) = id else {

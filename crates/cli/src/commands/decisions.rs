@@ -1,4 +1,4 @@
-//! `annals decisions`: what was decided on tool calls.
+//! `annals policy decisions`: what was decided on tool calls.
 
 use std::collections::BTreeSet;
 
@@ -80,21 +80,23 @@ async fn query(args: &Decisions, annals: &Annals) -> Result<DecisionsQuery, CliE
 async fn runs(args: &Decisions, annals: &Annals) -> Result<Option<Vec<Uuid>>, CliError> {
     if let Some(run) = &args.run {
         let object = annals.resolve(run).await?;
-        return Ok(Some(vec![super::of_kind(object, Kind::Run)?]));
+        return Ok(Some(vec![super::named::of_kind(object, Kind::Run)?]));
     }
     let Some(session) = &args.session else {
         return Ok(None);
     };
-    let unknown = match annals.resolve(session).await {
+    match annals.resolve(session).await {
         Ok(object) => return Ok(Some(annals.tool_calls().runs_of(object).await?)),
-        Err(unknown @ (ViewError::NotFound { .. } | ViewError::InvalidId { .. })) => unknown,
+        Err(ViewError::NotFound { .. } | ViewError::InvalidId { .. }) => {}
         Err(error) => return Err(error.into()),
-    };
-    let runs = runs_of_agents_session(session, annals).await?;
-    match runs.is_empty() {
-        true => Err(unknown.into()),
-        false => Ok(Some(runs)),
     }
+    // Several tasks can have the agent's id.
+    let runs = runs_of_agents_session(session, annals).await?;
+    if !runs.is_empty() {
+        return Ok(Some(runs));
+    }
+    let object = super::named::object(annals, session).await?;
+    Ok(Some(annals.tool_calls().runs_of(object).await?))
 }
 
 /// The runs of a session by the name that its agent gave it.
@@ -207,7 +209,7 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 8] {
 fn what(row: &DecidedCall) -> String {
     let args = words(row.args.as_ref());
     match row.recorded_otherwise {
-        true => format!("(recorded otherwise afterwards: annals why) {args}"),
+        true => format!("(recorded otherwise afterwards: annals object why) {args}"),
         false => args,
     }
 }

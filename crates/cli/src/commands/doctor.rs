@@ -9,6 +9,7 @@ use std::path::Path;
 
 use annals::LogUrl;
 use annals::store_rocks::{Options, PutBackReport, RocksLog, TruncateReport};
+use annals::store_shared::check_owner;
 use serde_json::{Value, json};
 
 use crate::cli::Doctor;
@@ -90,6 +91,9 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
         LogUrl::Memory => return Err(CliError::in_memory()),
     };
     context.own_files();
+    if args.truncate_tail || args.put_back.is_some() {
+        check_owner(&path)?;
+    }
     if args.truncate_tail {
         let options = Options::default().with_named_removals(annals::named_removals);
         let truncated = RocksLog::truncate_tail(&path, &options);
@@ -107,6 +111,7 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
         let is_damaged = checks.iter().any(|check| check.state == State::Corrupt);
         checks.extend(opened::checks(context, args.deep, is_damaged).await);
         checks.extend(spool::checks(&context.log, &path));
+        checks.extend(spool::imports(context));
     }
     report(checks, context)
 }
@@ -195,7 +200,7 @@ fn put_back(report: &PutBackReport, path: &Path, output: &mut Output) -> Result<
     match &report.replaced {
         None => Ok(()),
         Some(replaced) => output.line(&format!(
-            "what was in its place is in {}; keep it until `annals verify` calls the log sound and nothing is missed",
+            "what was in its place is in {}; keep it until `annals proof verify` calls the log sound and nothing is missed",
             replaced.display()
         )),
     }

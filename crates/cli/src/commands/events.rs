@@ -1,10 +1,11 @@
-//! `annals events`: the documentation of all events, and their JSON Schemas.
+//! `annals service events`: the documentation of all events, and their JSON Schemas.
 
 use annals::domain::{AnyEvent, StreamKind};
 use annals::wire::event_docs::{self, FieldDoc, Part};
 use serde_json::{Value, json};
 
-use super::{commands_schema, did_you_mean};
+use super::commands_schema;
+use super::named::did_you_mean;
 use crate::cli::Events;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -29,7 +30,7 @@ pub(super) fn unknown(name: &str) -> CliError {
     let name: String = name.chars().take(64).collect();
     let message = format!("there is no event type {name:?}{meant}");
     CliError::new(ErrorClass::NotFound, "unknown_event_type", message)
-        .hint("`annals events` describes them all")
+        .hint("`annals service events` describes them all")
 }
 
 fn document(output: &mut Output) -> Result<(), CliError> {

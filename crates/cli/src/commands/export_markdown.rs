@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use annals::event_log::Position;
-use annals::projections::{MarkdownWriter, TurnBody};
+use annals::projections::{CostZone, MarkdownWriter, TurnBody};
 use annals::{Annals, At, TurnRange};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::output::{Output, counted};
 use crate::whole_file::WholeFile;
 
 pub(super) async fn export(args: &ExportMarkdown, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
+    let annals = context.reader_of_rows().await?;
     let at = args.at.map_or(At::Now, |at| At::Position(Position(at)));
     reached(&annals, at)?;
     let session = annals.conversations().find(&args.session).await?.id;
@@ -25,7 +25,7 @@ pub(super) async fn export(args: &ExportMarkdown, context: &mut Context) -> Resu
             true => Target::Kept(String::new()),
             false => Target::Standard(&mut context.output),
         };
-        write(&annals, session, at, &mut target).await?;
+        write(&annals, session, (at, args.zone.time_zone), &mut target).await?;
         return match target {
             Target::Kept(markdown) => {
                 let value = json!({ "session": session, "markdown": markdown });
@@ -36,7 +36,7 @@ pub(super) async fn export(args: &ExportMarkdown, context: &mut Context) -> Resu
     };
     let mut file = WholeFile::create(out)?;
     let mut target = Target::File(file.writer(), out);
-    let bytes = write(&annals, session, at, &mut target).await?;
+    let bytes = write(&annals, session, (at, args.zone.time_zone), &mut target).await?;
     file.finish()?;
     if context.output.is_json() {
         let value = json!({ "session": session, "path": out, "bytes": bytes });
@@ -73,16 +73,17 @@ impl Target<'_> {
 async fn write(
     annals: &Annals,
     session: uuid::Uuid,
-    at: At,
+    (at, zone): (At, CostZone),
     target: &mut Target<'_>,
 ) -> Result<usize, CliError> {
     let mut walk = Walk::begin(annals, session, at, TurnRange::all()).await?;
-    let mut writers = vec![MarkdownWriter::new()];
+    let writer = MarkdownWriter::new().with_zone(zone);
     let (mut text, mut bytes) = (String::new(), 0);
     let cost = cost_of(walk.top());
     let first = walk.first_prompt();
     // Writing to a String does not fail.
-    let _ = MarkdownWriter::new().header(walk.summary(), first, cost.as_deref(), &mut text);
+    let _ = writer.header(walk.summary(), first, cost.as_deref(), &mut text);
+    let mut writers = vec![writer];
     while let Some(step) = walk.next().await? {
         let Some(writer) = writers.last_mut() else {
             break;

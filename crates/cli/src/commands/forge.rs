@@ -1,4 +1,4 @@
-//! `annals export forge` and `annals watch forge`.
+//! `annals export forge` and `annals service watch forge`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use annals_dialects::forge::{
 use annals_dialects::secrets::Redactions;
 use serde_json::{Value, json};
 
-use super::of_kind;
+use super::named::of_kind;
 use crate::cli::{ExportForge, WatchForge};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};

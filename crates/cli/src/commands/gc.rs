@@ -1,4 +1,4 @@
-//! `annals gc`: blobs that no event refers to.
+//! `annals log gc`: blobs that no event refers to.
 
 use annals::store_rocks::Orphans;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `annals history`: what happened to an object, oldest first.
+//! `annals log history`: what happened to an object, oldest first.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl<'a> Line<'a> {
 pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let at = moment(&annals, args.moment.at.as_ref()).await?;
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let mut pages = annals.history_pages(object.id, at).await?;
     let mut days = Days::default();
     let mut rows = Rows::new([

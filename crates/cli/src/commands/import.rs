@@ -70,8 +70,8 @@ async fn all_recordings(how: &HowToImport, context: &mut Context) -> Result<(), 
     let mut folders = Vec::new();
     for folder in agent_folders().into_iter().filter(|it| it.path.is_dir()) {
         // Where an agent only has other files, nothing is imported.
-        let groups = import::recording_groups(&folder.path, folder.agent.unwrap_or_default())?;
-        if !groups.is_empty() {
+        let found = import::recordings_in(&folder.path, folder.agent.unwrap_or_default())?;
+        if !found.groups.is_empty() || !found.unread.is_empty() {
             folders.push(folder);
         }
     }
@@ -213,7 +213,12 @@ fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
 
 /// An import that could not read everything fails.
 fn all_read(reports: &[ImportReport]) -> Result<(), CliError> {
-    match reports.iter().map(|report| report.broken_count).sum() {
+    none_broken(reports.iter().map(|report| report.broken_count).sum())
+}
+
+/// Fails if records could not be imported.
+pub(in crate::commands) fn none_broken(broken: u64) -> Result<(), CliError> {
+    match broken {
         0 => Ok(()),
         broken => {
             let broken = counted(broken, "record", "records");

@@ -21,12 +21,12 @@ fn instead(command: &Command) -> Option<(&'static str, &'static str)> {
     Some(match command {
         Command::Backup(_) => (
             "`backup` copies files",
-            "`annals export annals FILE` writes all of the log, `annals copy` makes another log of it, and a backup of the \
+            "`annals export annals FILE` writes all of the log, `annals log copy` makes another log of it, and a backup of the \
              database has it, too",
         ),
         Command::Restore(_) => (
             "`restore` makes some",
-            "`annals copy BACKUP URL` makes a log on PostgreSQL of what `annals backup` made",
+            "`annals log copy BACKUP URL` makes a log on PostgreSQL of what `annals log backup` made",
         ),
         Command::Share(args) if args.session.is_none() => (
             "`share` lets users of this machine at them",
@@ -42,7 +42,7 @@ fn instead(command: &Command) -> Option<(&'static str, &'static str)> {
         ),
         Command::Doctor(args) if args.deep => (
             "`doctor --deep` looks for blobs in them that no record refers to",
-            "leave --deep out; `annals verify` checks all content that records refer to",
+            "leave --deep out; `annals proof verify` checks all content that records refer to",
         ),
         Command::Rebuild(args) if args.indexes => (
             "`rebuild --indexes` writes them again",
@@ -55,7 +55,7 @@ fn instead(command: &Command) -> Option<(&'static str, &'static str)> {
         Command::Serve(args) if args.own || args.record_only => (
             "`serve --own` and `serve --record-only` own them",
             "each process writes to the database by itself; leave the option out to show the log in a browser, and let \
-             `annals watch` or `annals record` stay for what hooks tell",
+             `annals service watch` or `annals record` stay for what hooks tell",
         ),
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! `annals inbox`: what waits for a person, why, and how to resolve it.
+//! `annals intent inbox`: what waits for a person, why, and how to resolve it.
 
 mod sessions;
 
@@ -74,21 +74,21 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
     let name = in_command(alias, entry.id());
     let reason = entry.reasons.first().copied();
     let answers = details.questions.iter();
-    let answers =
-        answers.map(|(number, _)| format!("annals answer {name} --question {number} --text TEXT"));
+    let answers = answers
+        .map(|(number, _)| format!("annals intent answer {name} --question {number} --text TEXT"));
     match reason {
         Some(InboxReason::Approval) => vec![
-            format!("annals approve {name}"),
-            format!("annals reject {name} --reason TEXT"),
+            format!("annals intent approve {name}"),
+            format!("annals intent reject {name} --reason TEXT"),
         ],
         Some(InboxReason::Clarification) => answers.collect(),
         Some(InboxReason::Blocked | InboxReason::Error) => {
             let mut commands = Vec::new();
             if !details.failed_tasks.is_empty() {
-                commands.push(format!("annals rerun {name} --instruction TEXT"));
+                commands.push(format!("annals intent rerun {name} --instruction TEXT"));
             }
             commands.extend(answers);
-            commands.push(format!("annals reject {name} --reason TEXT"));
+            commands.push(format!("annals intent reject {name} --reason TEXT"));
             commands
         }
         // What it depends on stays as it is: it is proposed again without that, or not at all.
@@ -101,7 +101,7 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
 fn never(entry: &InboxEntry, details: &InboxDetails, name: &str) -> Vec<String> {
     let mut commands = details.settling(entry);
     if entry.row.approval == Some(ApprovalStatus::Approved) {
-        commands.push(format!("annals reject {name} --reason TEXT"));
+        commands.push(format!("annals intent reject {name} --reason TEXT"));
     }
     commands
 }
@@ -122,8 +122,15 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
             |(id, status): &(IntentId, ApprovalStatus)| json!({ "intent": id, "status": status });
         intents.map(object).collect()
     };
-    let in_vain = details.in_vain.iter().map(|(task, needed, status)| {
-        json!({ "task": task, "waits_for": needed, "status": status.name() })
+    let in_vain = details.in_vain.iter().map(|it| {
+        let (intent, how) = it.turned_down.unzip();
+        json!({
+            "task": it.task,
+            "waits_for": it.waits_for,
+            "status": it.status.name(),
+            "intent": intent,
+            "intent_status": how,
+        })
     });
     let in_vain: Vec<Value> = in_vain.collect();
     json!({

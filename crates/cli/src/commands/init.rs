@@ -1,4 +1,4 @@
-//! `annals init`: creates a log.
+//! `annals log init`: creates a log.
 
 use annals::{LogUrl, OpenOptions};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `annals submit`, `approve`, `reject`, `answer`, `rerun`, `instruct`, `judge`:
+//! `annals intent submit`, `approve`, `reject`, `answer`, `rerun`, `instruct`, `judge`:
 //! what people do with intents, many at once.
 
 use annals::domain::alias::ReserveAlias;
@@ -16,11 +16,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::cli::{Analyze, Answer, Approve, Instruct, Judge, Reject, Rerun, Submit, Who};
-use crate::commands::{classify, of_kind};
+use crate::commands::classify;
+use crate::commands::named::of_kind;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, short};
-use crate::user::user;
+use crate::user::{agent, user};
 
 impl Who {
     /// Who imports: an actor with a kind and an id.
@@ -30,6 +31,15 @@ impl Who {
             .check()
             .map_err(|refusal| invalid_actor(&refusal))?;
         Ok(importer)
+    }
+
+    /// The actor of a command that a person may have to give: the one that was given, the agent that runs the program, or the
+    /// person.
+    pub(crate) fn decider(&self, output: &Output) -> Result<ActorRef, CliError> {
+        match (&self.actor, agent()) {
+            (None, Some(agent)) => Ok(agent),
+            _ => self.actor(output),
+        }
     }
 
     /// The actor that was given, or the person who runs the program.
@@ -194,7 +204,7 @@ async fn analysis_of(
     let id = intent(annals, &args.intent).await?;
     let asked = RecordAnalysis::new(id).with_analysis(answer);
     let command = analyzed(annals, &asked).await?;
-    let request = Request::new(args.who.actor(output)?, command);
+    let request = Request::new(args.who.decider(output)?, command);
     let outcome = annals.execute(request).await?;
     show(annals, id.0, &outcome, output).await
 }
@@ -299,8 +309,10 @@ fn unnamed(id: Uuid, details: &SessionDetails, how: Answering) -> CliError {
         let reason = reason.map_or_else(String::new, |reason| format!(" (\"{reason}\")"));
         let request = pending.request;
         let command = match how {
-            Answering::Approve => format!("`annals approve {id} --request {request}`"),
-            Answering::Reject => format!("`annals reject {id} --request {request} --reason TEXT`"),
+            Answering::Approve => format!("`annals intent approve {id} --request {request}`"),
+            Answering::Reject => {
+                format!("`annals intent reject {id} --request {request} --reason TEXT`")
+            }
         };
         let actions = pending.actions.join(", ");
         format!("{command} for {actions}{reason}")
@@ -309,7 +321,7 @@ fn unnamed(id: Uuid, details: &SessionDetails, how: Answering) -> CliError {
     let more = details.requests.len().saturating_sub(NAMED);
     let more = match more {
         0 => String::new(),
-        more => format!("; `annals inbox` has {more} more"),
+        more => format!("; `annals intent inbox` has {more} more"),
     };
     let message = format!("which request of session {id} is to be answered is not named");
     CliError::new(ErrorClass::Refused, "request_not_named", message)
@@ -430,7 +442,7 @@ async fn each_checked(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
-    let actor = who.actor(&context.output)?;
+    let actor = who.decider(&context.output)?;
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
         let done = match of_any(&annals, kinds, id).await {

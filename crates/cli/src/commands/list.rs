@@ -1,4 +1,4 @@
-//! `annals list`: objects of one kind.
+//! `annals object list`: objects of one kind.
 
 use annals::Annals;
 use annals::domain::intent::ApprovalStatus;
@@ -81,7 +81,7 @@ async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, Cl
         None => (None, None),
     };
     let parent = match &args.parent {
-        Some(parent) => Some(annals.resolve(parent).await?.id),
+        Some(parent) => Some(super::named::object(annals, parent).await?.id),
         None => None,
     };
     Ok(ListQuery::new(kind)

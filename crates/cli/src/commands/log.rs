@@ -183,7 +183,7 @@ impl Printer<'_> {
                     "unreadable",
                     format!("{unreadable} events cannot be read, as shown in their place"),
                 )
-                .hint("run `annals verify`"))
+                .hint("run `annals proof verify`"))
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use annals::domain::Timestamp;
 use annals::projections::{
-    PriceTable, SessionActivity, SessionEnd, SessionSummary, TokenSums, amount_of_money, duration,
+    PriceTable, ProjectLabels, SessionActivity, SessionEnd, SessionSummary, TokenSums,
+    amount_of_money, dollars_and_cents, duration,
 };
 use annals::{At, SessionListed, SessionPage, SessionQuery};
 use serde::Serialize;
@@ -13,7 +14,7 @@ use crate::clock;
 use crate::commands::cost::{beyond, read_prices};
 use crate::context::{Context, moment};
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, roughly, short};
+use crate::output::{Column, Row, Rows, roughly, short};
 
 /// Columns that a terminal has for more and more columns of the table.
 const NARROW: usize = 96;
@@ -38,7 +39,8 @@ pub(crate) async fn run(args: &Ls, context: &mut Context) -> Result<(), CliError
         let mut sessions = page.sessions.iter();
         return sessions.try_for_each(|it| context.output.json(&SessionJson::of(it, &query)));
     }
-    print(args, &page, &query, &mut context.output)
+    clock::in_zone(args.zone.time_zone);
+    print(args, &page, &query, context)
 }
 
 fn query(args: &Ls, at: At, now: Timestamp) -> Result<SessionQuery, CliError> {
@@ -60,11 +62,18 @@ fn query(args: &Ls, at: At, now: Timestamp) -> Result<SessionQuery, CliError> {
     query.touched.clone_from(&args.touched);
     query.text.clone_from(&args.text);
     if let Some(since) = args.since {
-        query.since = Some(since.begins(args.time_zone, now).ok_or_else(beyond)?);
+        query.since = Some(since.begins(args.zone.time_zone, now).ok_or_else(beyond)?);
     }
     if let Some(until) = args.until {
-        query.until = Some(until.ends(args.time_zone, now).ok_or_else(beyond)?);
+        query.until = Some(until.ends(args.zone.time_zone, now).ok_or_else(beyond)?);
     }
+    if let Some(day) = args.on {
+        let begins = day.begins(args.zone.time_zone, now).ok_or_else(beyond)?;
+        let ends = day.ends(args.zone.time_zone, now).ok_or_else(beyond)?;
+        query.between = Some((begins, ends));
+    }
+    query.min_cost = args.min_cost.map(u128::from);
+    query.max_cost = args.max_cost.map(u128::from);
     Ok(query)
 }
 
@@ -72,8 +81,10 @@ fn print(
     args: &Ls,
     page: &SessionPage,
     query: &SessionQuery,
-    output: &mut Output,
+    context: &mut Context,
 ) -> Result<(), CliError> {
+    let is_whole = context.is_verbose;
+    let output = &mut context.output;
     if page.sessions.is_empty() {
         return match page.all {
             0 => output.line(
@@ -98,7 +109,15 @@ fn print(
         Column::right("COST", 6),
         Column::left("TITLE", 10),
     ]);
-    rows.print(output, page.sessions.iter().map(|it| cells(it, query)))?;
+    let paths = page.sessions.iter().map(|it| it.summary.project.as_deref());
+    let labels = ProjectLabels::of(paths.flatten());
+    let table = SessionTable {
+        query,
+        labels,
+        is_whole,
+    };
+    let rows_of = page.sessions.iter().map(|it| table.row(it));
+    rows.print(output, rows_of)?;
     if page.total > page.sessions.len() {
         output.note(&format!(
             "{} of {} sessions; -n {} lists more",
@@ -110,32 +129,63 @@ fn print(
     Ok(())
 }
 
-fn cells(listed: &SessionListed, query: &SessionQuery) -> [String; 11] {
-    let summary = &listed.summary;
-    let files = listed.files;
-    let lines = match files.files {
-        0 => "-".to_owned(),
-        count => format!("{count} +{} -{}", files.added, files.deleted),
-    };
-    let active = match (listed.last_activity, summary.active_ms) {
-        (None, _) | (_, 0) => "-".to_owned(),
-        (_, active) => duration(active),
-    };
-    [
-        short(summary.id),
-        status(listed),
-        listed
-            .last_activity
-            .map_or_else(|| NO_TIME.to_owned(), clock::when_brief),
-        active,
-        cut(summary.project_name().unwrap_or("-"), PROJECT),
-        cut(&agent(summary), AGENT),
-        summary.counts.prompts.to_string(),
-        lines,
-        tokens(&listed.cost.tokens),
-        cost(listed, currency(query)),
-        title(summary),
-    ]
+/// How sessions become rows.
+struct SessionTable<'a> {
+    query: &'a SessionQuery,
+    labels: ProjectLabels,
+    /// Texts are not cut.
+    is_whole: bool,
+}
+
+impl SessionTable<'_> {
+    fn row(&self, listed: &SessionListed) -> Row<11> {
+        let cells = self.cells(listed);
+        match self.is_whole {
+            true => Row::from(cells).whole(),
+            false => Row::from(cells),
+        }
+    }
+
+    fn cut(&self, text: &str, characters: usize) -> String {
+        match self.is_whole {
+            true => text.to_owned(),
+            false => cut(text, characters),
+        }
+    }
+
+    fn cells(&self, listed: &SessionListed) -> [String; 11] {
+        let summary = &listed.summary;
+        let files = listed.files;
+        let lines = match files.files {
+            0 => "-".to_owned(),
+            count => format!("{count} +{} -{}", files.added, files.deleted),
+        };
+        let active = match (listed.last_activity, summary.active_ms) {
+            (None, _) | (_, 0) => "-".to_owned(),
+            (_, active) => duration(active),
+        };
+        [
+            short(summary.id),
+            status(listed),
+            listed
+                .last_activity
+                .map_or_else(|| NO_TIME.to_owned(), clock::when_brief),
+            active,
+            self.cut(
+                summary
+                    .project
+                    .as_deref()
+                    .map_or("-", |path| self.labels.label(path)),
+                PROJECT,
+            ),
+            self.cut(&agent(summary), AGENT),
+            summary.counts.prompts.to_string(),
+            lines,
+            tokens(&listed.cost.tokens),
+            cost(listed, currency(self.query)),
+            title(summary),
+        ]
+    }
 }
 
 /// The status with its sign: the sign is for the eye, the word for all.
@@ -147,18 +197,7 @@ fn status(listed: &SessionListed) -> String {
         SessionActivity::Ended => '○',
         SessionActivity::Idle => '·',
     };
-    format!("{sign} {}", word(listed.activity))
-}
-
-/// The word for what a session does.
-pub(super) fn word(activity: SessionActivity) -> &'static str {
-    match activity {
-        SessionActivity::Active => "active",
-        SessionActivity::Waiting => "waiting",
-        SessionActivity::Ended => "ended",
-        SessionActivity::Failed => "failed",
-        SessionActivity::Idle => "idle",
-    }
+    format!("{sign} {}", listed.activity.as_str())
 }
 
 /// The agent, and the model that it used last.
@@ -172,10 +211,10 @@ fn agent(summary: &SessionSummary) -> String {
 }
 
 fn title(summary: &SessionSummary) -> String {
-    match (&summary.title, &summary.parent) {
-        (Some(title), None) => title.clone(),
-        (Some(title), Some(_)) => format!("sub-agent: {title}"),
-        (None, _) => "(no title)".to_owned(),
+    let title = summary.title_or_words();
+    match summary.parent {
+        None => title,
+        Some(_) => format!("sub-agent: {title}"),
     }
 }
 
@@ -198,13 +237,7 @@ fn cost(listed: &SessionListed, currency: &str) -> String {
         return "-".to_owned();
     }
     let amount = match currency {
-        "USD" => {
-            let cents = cost.micros / 10_000 + u128::from(cost.micros % 10_000 >= 5_000);
-            match (cost.micros, cents) {
-                (1.., 0) => "<$0.01".to_owned(),
-                _ => format!("${}.{:02}", cents / 100, cents % 100),
-            }
-        }
+        "USD" => dollars_and_cents(cost.micros),
         other => amount_of_money(cost.micros, other),
     };
     match (cost.unpriced_tokens, cost.micros) {
@@ -296,7 +329,7 @@ impl<'a> SessionJson<'a> {
             branch: summary.branch.as_deref(),
             models,
             title: summary.title.as_deref(),
-            status: word(listed.activity),
+            status: listed.activity.as_str(),
             waiting: summary.waiting.as_ref().map(|wait| WaitJson {
                 call: wait.call,
                 kind: match wait.is_question {

@@ -1,4 +1,4 @@
-//! `annals observe`, `observations`, `process`: what agents noticed.
+//! `annals intent observe`, `observations`, `process`: what agents noticed.
 
 use annals::domain::observation::{ProcessObservation, RecordObservation};
 use annals::domain::{ActorRef, Kind, ObservationId};
@@ -100,8 +100,8 @@ fn resolving(noticed: &ObservationEntry) -> Vec<String> {
     match noticed.view.processed {
         Some(_) => Vec::new(),
         None => vec![
-            format!("annals submit --observation {name}"),
-            format!("annals process {name} --reason TEXT"),
+            format!("annals intent submit --observation {name}"),
+            format!("annals intent process {name} --reason TEXT"),
         ],
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use annals::domain::Timestamp;
 use annals::event_log::Position;
-use annals::projections::{PriceTable, amount_of_money};
+use annals::projections::{PriceTable, amount_of_money, dollars_and_cents};
 use annals::{Annals, SessionListed, SessionQuery};
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ pub(crate) struct Overview {
     pub(crate) sessions: u64,
     /// Those of them that were recorded for the first time.
     pub(crate) new_sessions: u64,
-    /// The projects that they are in.
-    pub(crate) projects: BTreeSet<Project>,
+    /// The paths of the projects that they are in.
+    pub(crate) projects: BTreeSet<String>,
     /// The first and the last time in them.
     pub(crate) times: Option<(Timestamp, Timestamp)>,
     /// The computed cost, in millionths of the currency.
@@ -27,21 +27,6 @@ pub(crate) struct Overview {
     /// Tokens of models without a price.
     unpriced: u128,
 }
-
-/// A project, by its path.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Project(String);
-
-impl Project {
-    /// Its label: the last component of its path.
-    pub(crate) fn name(&self) -> &str {
-        let path = self.0.trim_end_matches(['/', '\\']);
-        path.rsplit(['/', '\\']).next().unwrap_or(path)
-    }
-}
-
-/// Sessions that are read at once.
-const PAGE: usize = 500;
 
 impl Overview {
     /// Of all sessions, or of those that have events behind a position.
@@ -53,17 +38,12 @@ impl Overview {
             currency: PriceTable::standard().currency().to_owned(),
             ..Overview::default()
         };
-        let mut query = SessionQuery::default().with_limit(PAGE);
-        loop {
-            let page = annals.conversations().list(&query).await?;
-            for session in &page.sessions {
-                overview.add(session, behind.unwrap_or_default());
-            }
-            query.offset += page.sessions.len();
-            if page.sessions.is_empty() || query.offset >= page.total {
-                return Ok(overview);
-            }
+        let query = SessionQuery::default().with_limit(usize::MAX);
+        let page = annals.conversations().list(&query).await?;
+        for session in &page.sessions {
+            overview.add(session, behind.unwrap_or_default());
         }
+        Ok(overview)
     }
 
     fn add(&mut self, session: &SessionListed, behind: Position) {
@@ -73,7 +53,7 @@ impl Overview {
         let summary = &session.summary;
         self.sessions += 1;
         self.new_sessions += u64::from(summary.first_position > behind.0);
-        self.projects.extend(summary.project.clone().map(Project));
+        self.projects.extend(summary.project.clone());
         self.micros = self.micros.saturating_add(session.cost.micros);
         self.unpriced = self.unpriced.saturating_add(session.cost.unpriced_tokens);
         let last = session.last_activity.or(summary.last_activity);
@@ -87,11 +67,14 @@ impl Overview {
 
     /// The cost, for people.
     pub(crate) fn cost(&self) -> String {
-        let money = amount_of_money(self.micros, &self.currency);
+        let money = match self.currency.as_str() {
+            "USD" => dollars_and_cents(self.micros),
+            other => amount_of_money(self.micros, other),
+        };
         match self.unpriced {
             0 => money,
             tokens => format!(
-                "{money}, and {} tokens without a price",
+                "{money} ({} tokens have no price)",
                 crate::output::roughly(u64::try_from(tokens).unwrap_or(u64::MAX))
             ),
         }

@@ -1,4 +1,4 @@
-//! `annals policies`: what policies there are, and their schema.
+//! `annals policy evictions`: what policies there are, and their schema.
 
 use annals::domain::pipeline::EvictionPolicy;
 use serde_json::{Value, json};

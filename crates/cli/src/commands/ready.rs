@@ -1,4 +1,4 @@
-//! `annals ready`: the tasks of an intent that can be begun.
+//! `annals intent ready`: the tasks of an intent that can be begun.
 
 use annals::domain::TaskId;
 

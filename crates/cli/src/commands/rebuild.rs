@@ -1,9 +1,10 @@
-//! `annals rebuild`: rebuilds the catalogue from the log, and the indexes of the log itself.
+//! `annals log rebuild`: rebuilds the catalogue from the log, and the indexes of the log itself.
 
 use annals::LogUrl;
 use annals::event_log::Position;
 use annals::projections::Rebuilt;
 use annals::store_rocks::{Options, RebuildReport, RebuildStep, RocksLog};
+use annals::store_shared::check_owner;
 use serde_json::json;
 
 use crate::cli::Rebuild;
@@ -44,6 +45,7 @@ fn indexes(context: &Context) -> Result<RebuildReport, CliError> {
         RebuildStep::Checking => checking.set_position(position),
         RebuildStep::Making => making.set_position(position),
     };
+    check_owner(&path)?;
     let report = RocksLog::rebuild_indexes(&path, &Options::default(), &mut show);
     checking.finish_and_clear();
     making.finish_and_clear();

@@ -10,13 +10,13 @@ use crate::signals::Signals;
 use crate::small_text;
 
 pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliError> {
-    // The parser demands it.
     let Some(address) = args.otlp else {
-        return Err(CliError::new(
+        let error = CliError::new(
             ErrorClass::Usage,
             "usage",
             "--otlp ADDRESS:PORT is required",
-        ));
+        );
+        return Err(error.hint("`annals service record --otlp 127.0.0.1:4318` receives telemetry"));
     };
     context.own_files();
     let mut options = OtlpOptions::new(address);

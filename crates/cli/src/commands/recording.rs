@@ -7,9 +7,10 @@ use std::path::Path;
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
 
+use self::service::Service;
 use super::hook::installing::{HooksOf, agent, scope, uninstall_from};
 use super::hook::status;
-pub(super) use super::hook::status::recorded_agents;
+pub(super) use super::hook::status::{enforces_budgets, recorded_agents};
 use crate::agents::short_path;
 use crate::cli::{self, RecordOff, RecordOn, RecordStatus};
 use crate::context::Context;
@@ -32,12 +33,17 @@ pub(super) async fn on(args: &RecordOn, context: &mut Context) -> Result<(), Cli
         // Hooks create no log.
         context.importer()?.close().await;
     }
+    // A service that cannot be installed leaves no hooks behind.
+    let service = args
+        .service
+        .then(|| Service::new(args.program.as_deref(), context))
+        .transpose()?;
     for agent in agents {
         hooks.install(agent, context)?;
     }
-    match args.service {
-        true => service::install(args.program.as_deref(), args.how.dry_run, context),
-        false => Ok(()),
+    match service {
+        Some(service) => service.install(args.how.dry_run, context),
+        None => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `annals redact`: content goes for good.
+//! `annals log redact`: content goes for good.
 
 mod outside;
 
@@ -46,10 +46,13 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     // What waits is taken in now, and found in the log.
     let annals = context.writer()?;
-    let actor = args.who.actor(&context.output)?;
+    let actor = args.who.decider(&context.output)?;
     let redacted = redact(args, &annals, actor).await;
     let bytes = bytes_of(&redacted, &annals, args.fast).await;
-    let outside = outside::clean(&args.patterns, false, context);
+    let outside = match &redacted {
+        Err(error) if !is_partly(error) => Outside::default(),
+        _ => outside::clean(&args.patterns, false, context),
+    };
     // It has names of projects and sessions.
     context.keep_ledger(&annals, LedgerDue::Now).await;
     annals.close().await;
@@ -83,6 +86,11 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
             Err(error)
         }
     }
+}
+
+/// Returns `true` if a part was removed before an error.
+fn is_partly(error: &CliError) -> bool {
+    matches!(error.cause(), Some(RedactionError::Partly { .. }))
 }
 
 /// Ends a redaction that removed something, all or a part: gives up the old bytes, or leaves
@@ -183,7 +191,7 @@ async fn rewrite(annals: &Annals) -> Result<bool, CliError> {
 /// What was removed is gone from all answers, and its bytes are still in the log's files.
 fn bytes_left(error: PurgeError) -> CliError {
     CliError::from(error).worded(|error| {
-        format!("what was removed can be read no more, but {error}. `annals redact --finish` tries it again")
+        format!("what was removed can be read no more, but {error}. `annals log redact --finish` tries it again")
     })
 }
 
@@ -235,7 +243,7 @@ fn show(
 fn show_log(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
     if found.removed.is_empty() {
         let nothing = "nothing to remove in the log: the content is gone already, or was never there. Content that no event \
-                       refers to is a matter of `annals gc`";
+                       refers to is a matter of `annals log gc`";
         show_stays(output, found)?;
         if found.stays.is_empty() {
             output.line(nothing)?;
@@ -269,7 +277,7 @@ fn show_log(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliEr
     more(output, found.objects.len(), "objects")?;
     for digest in &found.shared {
         output.line(&format!(
-            "  the blob {digest} stays: other events refer to it, too. `annals redact {digest}` removes it from all"
+            "  the blob {digest} stays: other events refer to it, too. `annals log redact {digest}` removes it from all"
         ))?;
     }
     show_seals(output, found, done)?;
@@ -368,7 +376,7 @@ fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
         ),
         Bytes::Left => output.line(
             "its bytes are still in the log's files, where no command reads them: \
-             `annals redact --finish` rewrites these",
+             `annals log redact --finish` rewrites these",
         ),
         Bytes::AtServer => output.line(
             "no command reads its bytes; the server may have them in dead rows until VACUUM FULL, and in its WAL, standbys \

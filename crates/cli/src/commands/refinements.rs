@@ -1,4 +1,4 @@
-//! `annals refinements`: what an intent refines, and what refines it.
+//! `annals intent refinements`: what an intent refines, and what refines it.
 
 use crate::cli::Refinements;
 use crate::commands::intake::intent;

@@ -1,4 +1,4 @@
-//! `annals refs`: what an object names, and what names it.
+//! `annals log refs`: what an object names, and what names it.
 
 use annals::projections::{LinkRow, Status};
 
@@ -9,7 +9,7 @@ use crate::output::{Column, Rows, short};
 
 pub(crate) async fn run(args: &Refs, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let links = annals.index().refs(object.id, args.limit).await?;
     if context.output.is_json() {
         return context.output.json(&links);

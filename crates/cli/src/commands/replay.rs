@@ -1,4 +1,4 @@
-//! `annals replay`: recorded histories under other policies.
+//! `annals policy replay`: recorded histories under other policies.
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Stdout, Write};
@@ -13,7 +13,7 @@ use annals::projections::replay::{
     Candidate, PipelineReplay, PolicyReplay, ReplayOptions, WindowAt, Yardstick,
 };
 
-use super::of_kind;
+use super::named::of_kind;
 use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, through};
@@ -418,7 +418,9 @@ fn remarks(
         output.note("no step of a plan used a frame, so that nothing could be missed");
     }
     if args.policies.is_empty() {
-        output.note("try other policies with --policy FILE; `annals policies` describes them");
+        output.note(
+            "try other policies with --policy FILE; `annals policy evictions` describes them",
+        );
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! `annals replay --sessions`: recorded commands under another policy profile.
+//! `annals policy replay --sessions`: recorded commands under another policy profile.
 
 use annals::projections::session_replay::{
     Aftermath, Class, Flip, Said, SessionReplayOptions, SessionsReplay,
 };
 
-use super::session;
+use super::named::session;
 use crate::cli::Replay;
 use crate::context::{Context, through};
 use crate::error::CliError;

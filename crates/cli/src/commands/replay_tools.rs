@@ -1,4 +1,4 @@
-//! `annals replay --tools`: recorded tool calls under other policies.
+//! `annals policy replay --tools`: recorded tool calls under other policies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `annals restore`: a log of a backup.
+//! `annals log restore`: a log of a backup.
 
 use std::path::Path;
 use std::time::Duration;

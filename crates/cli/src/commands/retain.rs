@@ -1,4 +1,4 @@
-//! `annals retain`: blobs that the log names stay in a git repository.
+//! `annals log retain`: blobs that the log names stay in a git repository.
 
 use annals_dialects::retention::{
     MissingBlob, RetentionReport, RetentionRequest, Strategy, retain,
@@ -19,7 +19,7 @@ pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliE
     let annals = context.reader()?;
     let mut objects = Vec::new();
     for id in &args.ids {
-        objects.push(annals.resolve(id).await?.id);
+        objects.push(super::named::object(&annals, id).await?.id);
     }
     let request = RetentionRequest::new(args.repo.clone(), args.how.into())
         .with_objects(objects)

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use annals::projections::SessionSummary;
-use annals::{Annals, LogUrl};
+use annals::event_log::Position;
+use annals::projections::{ProjectLabels, SessionSummary, is_agent, is_project};
+use annals::{Annals, At, LogUrl};
 use annals_search::{
-    Answer, Count, Hit, Keeping, LogSearch, Query, SearchRequest, SessionHits, Snippet, TurnHit,
-    Using,
+    Answer, Count, Hit, Keeping, LogSearch, Query, SearchError, SearchRequest, SessionHits,
+    Snippet, TurnHit, Using,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,6 +20,12 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, Style, counted, in_command, short, when, who};
 use crate::progress;
+
+/// Hits that a search of some sessions looks through at first, and at most.
+const FIRST_HITS: usize = 200;
+const MOST_HITS: usize = 12_800;
+/// The factor by which more hits are looked through.
+const GROWTH: usize = 4;
 
 /// One answer of `--json`.
 #[derive(Serialize)]
@@ -64,19 +71,94 @@ pub(crate) async fn run(args: &Search, context: &mut Context) -> Result<(), CliE
         false => Using::Index,
     };
     let bar = progress::bar("searching", Some(annals.position().0));
-    let answer = search
-        .ask(&request, using, &mut |position| {
-            bar.set_position(position.0)
-        })
-        .await;
+    let filter = SessionFilter::of(args, &annals).await?;
+    let mut progress = |position: Position| bar.set_position(position.0);
+    let answer = match &filter {
+        None => search.ask(&request, using, &mut progress).await,
+        Some(filter) => filter.ask(&search, request, using, &mut progress).await,
+    };
     bar.finish_and_clear();
     let mut answer = answer?;
     let hits = std::mem::take(&mut answer.hits);
     let found = hits.len();
-    let groups = search.in_sessions(hits).await?;
+    let groups = search.in_sessions(hits, At::Now).await?;
     match context.output.is_json() {
         true => print_json(&answer, &groups, &mut context.output),
         false => print(&answer, found, &groups, &annals, &mut context.output).await,
+    }
+}
+
+/// The sessions whose hits are wanted.
+#[derive(Debug)]
+struct SessionFilter {
+    project: Option<String>,
+    agent: Option<String>,
+    session: Option<Uuid>,
+}
+
+impl SessionFilter {
+    async fn of(args: &Search, annals: &Annals) -> Result<Option<SessionFilter>, CliError> {
+        let session = match &args.session {
+            Some(name) => Some(annals.conversations().find(name).await?.id),
+            None => None,
+        };
+        let filter = SessionFilter {
+            project: args.project.clone(),
+            agent: args.agent.clone(),
+            session,
+        };
+        let is_empty =
+            filter.project.is_none() && filter.agent.is_none() && filter.session.is_none();
+        Ok((!is_empty).then_some(filter))
+    }
+
+    fn takes(&self, session: &SessionSummary) -> bool {
+        let is_project = |wanted: &str| {
+            let path = session.project.as_deref();
+            path.is_some_and(|path| is_project(path, wanted))
+        };
+        let is_agent = |wanted: &str| {
+            let agent = session.agent.as_deref();
+            agent.is_some_and(|agent| is_agent(agent, wanted))
+        };
+        self.project.as_deref().is_none_or(is_project)
+            && self.agent.as_deref().is_none_or(is_agent)
+            && self
+                .session
+                .is_none_or(|id| session.id == id || session.root == id)
+    }
+
+    /// Searches, and keeps the hits of the sessions. More and more hits are looked through, up to a bound.
+    async fn ask(
+        &self,
+        search: &LogSearch,
+        request: SearchRequest,
+        using: Using,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Answer, SearchError> {
+        let wanted = request.limit;
+        let mut limit = wanted.saturating_mul(GROWTH).clamp(FIRST_HITS, MOST_HITS);
+        loop {
+            let request = request.clone().with_limit(limit);
+            let mut answer = search.ask(&request, using, progress).await?;
+            let is_all = answer.hits.len() < limit && matches!(answer.count, Count::Exactly(_));
+            let sessions = search.sessions_of(&answer.hits).await?;
+            let hits = answer.hits.into_iter().zip(sessions);
+            let of_sessions =
+                hits.filter(|(_, session)| session.as_ref().is_some_and(|it| self.takes(it)));
+            let mut hits: Vec<Hit> = of_sessions.map(|(hit, _)| hit).collect();
+            if is_all || hits.len() >= wanted || limit >= MOST_HITS {
+                let found = hits.len() as u64;
+                hits.truncate(wanted);
+                answer.count = match is_all {
+                    true => Count::Exactly(found),
+                    false => Count::AtLeast(found.min(wanted as u64)),
+                };
+                answer.hits = hits;
+                return Ok(answer);
+            }
+            limit = limit.saturating_mul(GROWTH).min(MOST_HITS);
+        }
     }
 }
 
@@ -146,7 +228,7 @@ fn keep(search: &LogSearch, keeping: Keeping, context: &mut Context) -> Result<(
     search.keep(keeping)?;
     let said = match keeping {
         Keeping::Lazy => "searches make the index and bring it up to date",
-        Keeping::Kept => "searches, imports and `annals serve` bring the index up to date",
+        Keeping::Kept => "searches, imports and `annals service serve` bring the index up to date",
         Keeping::Off => "there is no index; searches look through the log",
     };
     match context.output.is_json() {
@@ -191,9 +273,11 @@ async fn print(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut names: HashMap<Uuid, String> = HashMap::new();
+    let sessions = groups.iter().filter_map(|group| group.session.as_ref());
+    let labels = ProjectLabels::of(sessions.filter_map(|session| session.project.as_deref()));
     for group in groups {
         match &group.session {
-            Some(session) => print_session(session, &group.hits, output)?,
+            Some(session) => print_session(session, &labels, &group.hits, output)?,
             None => {
                 for found in &group.hits {
                     print_event(&found.hit, annals, &mut names, output).await?;
@@ -209,11 +293,13 @@ async fn print(
 /// Prints the hits of a session: its title, its project, and the turns with the lines around.
 fn print_session(
     session: &SessionSummary,
+    labels: &ProjectLabels,
     hits: &[TurnHit],
     output: &mut Output,
 ) -> Result<(), CliError> {
     let title = title(session);
-    let project = session.project_name().unwrap_or("no project");
+    let project = session.project.as_deref();
+    let project = project.map_or("no project", |path| labels.label(path));
     let id = short(session.id);
     output.line(&format!(
         "{}  {project}  {id}",
@@ -284,18 +370,17 @@ fn say(answer: &Answer, found: usize, output: &Output) {
     match answer.count {
         Count::Exactly(0) => output.note("nothing found"),
         Count::AtLeast(_) if answer.passed_over > 0 => output.warn(&format!(
-            "{shown} found, and {} more may have it: too many that were looked at had not. Name a rarer word, or say more with --in, --kind, --actor or --since",
-            counted(answer.passed_over, "event", "events"),
+            "{shown} found; {} not checked. Use a rarer word, or narrow the search with --in, --kind, --actor or --since",
+            counted(answer.passed_over, "candidate was", "candidates were"),
         )),
         Count::Exactly(all) if all > shown => {
             output.note(&format!(
-                "{shown} of {}; --limit has more",
+                "{shown} of {}; --limit N shows more",
                 counted(all, "event", "events")
             ));
         }
-        Count::AtLeast(_) => output.note(&format!(
-            "{shown} shown, and there may be more: --limit has them"
-        )),
+        Count::AtLeast(0) => output.note("nothing found in the sessions that were asked for; narrow the search with more words"),
+        Count::AtLeast(_) => output.note(&format!("{shown} shown; --limit N shows more")),
         Count::Exactly(_) => {}
     }
     warn(answer, output);

@@ -1,4 +1,4 @@
-//! `annals secrets`: what importers take out.
+//! `annals log secrets`: what importers take out.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -41,7 +41,9 @@ fn scan(args: &Scan, output: &mut Output) -> Result<(), CliError> {
     let hits = hits(&secrets, &bytes);
     let file = args.file.display().to_string();
     for hit in &hits {
-        let Hit { kind, line, field } = hit;
+        let Hit {
+            kind, line, field, ..
+        } = hit;
         if output.is_json() {
             let hit = json!({ "kind": **kind, "file": file, "line": line, "field": field });
             output.json(&hit)?;

@@ -1,4 +1,4 @@
-//! `annals serve`: shows the log in a browser, or is an owner of it that stays, or both.
+//! `annals service serve`: shows the log in a browser, or is an owner of it that stays, or both.
 
 mod own;
 mod view;

@@ -1,4 +1,4 @@
-//! `annals settings`: the settings that the log's decisions use.
+//! `annals log settings`: the settings that the log's decisions use.
 
 use annals::domain::settings::{SetSetting, Setting, State};
 use annals::{Annals, Request};
@@ -34,7 +34,7 @@ async fn set(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let command = SetSetting::new(setting, value);
-    let request = Request::new(args.who.actor(output)?, command);
+    let request = Request::new(args.who.decider(output)?, command);
     annals.execute(request).await?;
     show(&annals.inbox().settings().await?, &[setting], output)
 }

@@ -1,4 +1,4 @@
-//! `annals share`: which other users may read the log and write to it.
+//! `annals log share-with`: which other users may read the log and write to it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

@@ -1,48 +1,50 @@
 //! `annals share SESSION`: a session as one HTML file, after a second look for secrets.
 
+mod page_texts;
+mod second_scan;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use annals::At;
 use annals::projections::SessionSummary;
 use annals::proof::Detail;
-use annals::{Annals, At};
-use annals_dialects::secrets::Secrets;
-use annals_viewer::{HtmlOptions, export_html};
+use annals_viewer::HtmlOptions;
 use serde_json::json;
 
-use super::sessions;
 use crate::cli::Share;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{bytes, counted, short};
 use crate::whole_file::WholeFile;
 
+pub(super) use second_scan::{CleanExport, clean_export, in_words};
+
 /// Names that are tried for a new file.
 const NAMES: u32 = 1_000;
 
 pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
-    let session = sessions::find(&annals, name).await?;
+    let annals = context.reader_of_rows().await?;
+    let session = annals.conversations().find(name).await?;
     let family = annals.conversations().family(session.id, At::Now).await?;
     // Sub-agents are in the file, too.
     let changed = family.session.files.files;
-    let html = session_html(&annals, &session).await?;
+    let mut options = HtmlOptions::default();
+    // The proof of whole records has what no page shows.
+    options.detail = Detail::Headers;
+    let clean = clean_export(&annals, &session.id.to_string(), options).await?;
     annals.close().await;
-    let redacted = Secrets::standard().redact(&html);
-    let mut secrets: BTreeMap<&str, u64> = BTreeMap::new();
-    for hit in &redacted.hits {
-        *secrets.entry(&hit.kind).or_default() += 1;
-    }
+    let page = clean.export.html.as_bytes();
     let path = match &args.out {
         Some(path) => path.clone(),
         None => free_name(&session)?,
     };
     let mut file = WholeFile::create(&path)?;
-    let written = file.writer().write_all(redacted.content.as_bytes());
+    let written = file.writer().write_all(page);
     written.map_err(|source| CliError::file(&path, source))?;
     file.finish()?;
     let path = std::path::absolute(&path).unwrap_or(path);
-    let size = redacted.content.len() as u64;
+    let size = page.len() as u64;
     let output = &mut context.output;
     if output.is_json() {
         return output.json(&json!({
@@ -53,17 +55,11 @@ pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Resu
             "answers": session.counts.answers,
             "tool_calls": session.counts.tool_calls,
             "files": changed,
-            "secrets_removed": secrets,
+            "secrets_removed": clean.replaced,
         }));
     }
     output.fields(&[
-        (
-            "session",
-            session
-                .title
-                .clone()
-                .unwrap_or_else(|| "without a title".to_owned()),
-        ),
+        ("session", session.title_or_words()),
         (
             "project",
             session
@@ -72,18 +68,15 @@ pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Resu
                 .unwrap_or_else(|| "unknown".to_owned()),
         ),
         ("contains", contents(&session, changed)),
-        ("secrets", found(&secrets)),
+        ("secrets", found(&clean.replaced)),
         ("file", format!("{}, {}", path.display(), bytes(size))),
     ])
 }
 
-/// The session as one HTML file.
-async fn session_html(annals: &Annals, session: &SessionSummary) -> Result<String, CliError> {
-    let mut options = HtmlOptions::default();
-    // The proof of whole records has what no page shows, in a form that no scan for secrets reads.
-    options.detail = Detail::Headers;
-    let export = export_html(annals, &session.id.to_string(), options).await?;
-    Ok(export.html)
+/// The error of a command that names no session.
+pub(super) fn no_session() -> CliError {
+    let error = CliError::new(ErrorClass::Usage, "usage", "no session is named");
+    error.hint("name a session: annals share @last")
 }
 
 fn contents(session: &SessionSummary, changed: u64) -> String {
@@ -97,15 +90,11 @@ fn contents(session: &SessionSummary, changed: u64) -> String {
     .join(", ")
 }
 
-fn found(secrets: &BTreeMap<&str, u64>) -> String {
-    if secrets.is_empty() {
-        return "none found in a second scan".to_owned();
+fn found(secrets: &BTreeMap<String, u64>) -> String {
+    match secrets.is_empty() {
+        true => "none found in a second scan".to_owned(),
+        false => format!("removed in a second scan: {}", in_words(secrets)),
     }
-    let kinds: Vec<String> = secrets
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    format!("removed in a second scan: {}", kinds.join(", "))
 }
 
 /// A name in the current folder that no file has.

@@ -15,6 +15,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::cli::{Dialect, Show};
+use crate::clock;
 use crate::commands::decisions::{by, verdict};
 use crate::commands::inbox::added_by;
 use crate::commands::{contracts, git_internal, page, show_session, window};
@@ -24,6 +25,7 @@ use crate::output::{bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
+    clock::in_zone(args.zone.time_zone);
     let annals = context.reader_at(&args.floor).await?;
     let at = moment(&annals, args.moment.at.as_ref()).await?;
     match named(&annals, args).await? {
@@ -40,15 +42,17 @@ enum Named {
 
 /// Finds an object or a session. Options for objects name an object.
 async fn named(annals: &Annals, args: &Show) -> Result<Named, CliError> {
-    let is_for_object =
-        args.is_object || args.diff || args.window || args.ready || args.dialect.is_some();
+    let is_for_object = args.is_object || args.window || args.ready || args.dialect.is_some();
     let is_for_session = args.turn.is_some() || args.files;
+    if is_for_object {
+        let object = super::named::object(annals, &args.id).await?;
+        return Ok(Named::Object(object));
+    }
     let object = match annals.resolve(&args.id).await {
         Ok(object) => object,
-        Err(error) if is_for_object => return Err(error.into()),
         Err(error) => return by_name(annals, &args.id, error).await,
     };
-    if object.kind == Kind::Task && !is_for_object {
+    if object.kind == Kind::Task {
         match annals.conversations().find(&object.id.to_string()).await {
             Ok(session) => return Ok(Named::Session(session.id)),
             Err(SessionError::NotFound { .. }) => {}
@@ -231,7 +235,7 @@ fn life(call: &ToolInvocationView) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if life.judged.is_some() {
-        let line = "  another call than the one that was judged: annals why has both";
+        let line = "  another call than the one that was judged: annals object why has both";
         lines.push(line.to_owned());
     }
     lines.extend(life.requested.as_ref().map(|it| line("requested", it)));
@@ -243,7 +247,10 @@ fn life(call: &ToolInvocationView) -> Vec<String> {
     lines.extend(life.ended.as_ref().map(|it| line("ended", it)));
     lines.extend(life.failure.as_ref().map(|it| format!("  failed: {it}")));
     if !life.decisions.is_empty() {
-        lines.push(format!("  why: annals why {}", call.header.object_id));
+        lines.push(format!(
+            "  why: annals object why {}",
+            call.header.object_id
+        ));
     }
     lines
 }
@@ -293,10 +300,13 @@ fn kept_line(kept: &KeptContent<'_>) -> String {
         PieceValue::Removed => format!("  content of {name}: it was removed"),
         PieceValue::Bytes(bytes) => {
             let digest = Digest::of(bytes);
-            format!("  content of {name}: annals cat {digest}")
+            format!("  content of {name}: annals object cat {digest}")
         }
         PieceValue::Attachment { digest, size } => {
-            format!("  content of {name}: {}, annals cat {digest}", bytes(*size))
+            format!(
+                "  content of {name}: {}, annals object cat {digest}",
+                bytes(*size)
+            )
         }
     }
 }
@@ -495,7 +505,7 @@ async fn diff(annals: &Annals, view: &ObjectView, context: &mut Context) -> Resu
         CliError::new(ErrorClass::NotFound, "no_diff", message)
     };
     let ObjectView::PatchSet(patch_set) = view else {
-        return Err(none("only a patch set has one"));
+        return Err(none("only a patch set or a session has one"));
     };
     let artifact = patch_set
         .artifact

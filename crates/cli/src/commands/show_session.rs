@@ -1,5 +1,6 @@
 //! `annals show SESSION`: a session's conversation.
 
+pub(super) mod diffs;
 mod files;
 mod header;
 mod json;
@@ -7,7 +8,7 @@ mod print;
 pub(super) mod walk;
 
 use annals::projections::{Diffs, Folding, LineWriter, SessionSummary, TextLine, Turn, TurnBody};
-use annals::{Annals, At, TurnRange};
+use annals::{Annals, At, SessionListed, TurnRange};
 use uuid::Uuid;
 
 use self::print::print;
@@ -17,7 +18,8 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Style, counted, when};
 
-pub(super) use self::header::cost_of;
+pub(super) use self::header::{cost_of, sub_agent as sub_agent_line};
+pub(super) use self::print::print as print_lines;
 
 /// Prints a session's conversation, one of its turns or its files.
 pub(super) async fn run(
@@ -33,6 +35,9 @@ pub(super) async fn run(
         return turn(&mut walk, number, context).await;
     }
     let mut walk = Walk::begin(annals, session, at, TurnRange::all()).await?;
+    if args.diff {
+        return diffs::run(annals, &mut walk, context).await;
+    }
     if args.files {
         return files::run(&mut walk, context).await;
     }
@@ -125,8 +130,13 @@ fn no_turn(number: u64, total: Option<u64>) -> CliError {
     CliError::new(ErrorClass::NotFound, "no_turn", message)
 }
 
+/// A session as `annals ls --json` prints it.
+pub(super) fn session_json(session: &SessionListed) -> Result<serde_json::Value, CliError> {
+    json::session(Some(session))
+}
+
 /// The title of a session, or the words for its absence.
 pub(super) fn title(session: &SessionSummary) -> String {
-    let title = session.title.as_deref().unwrap_or("untitled session");
+    let title = session.title_or_words();
     title.split_whitespace().collect::<Vec<_>>().join(" ")
 }

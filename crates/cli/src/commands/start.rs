@@ -10,11 +10,13 @@ use std::process::{Command, Stdio};
 
 use annals::{Annals, LogUrl};
 use annals_dialects::import::ImportOptions;
+use annals_live::ledger::LedgerDue;
 use annals_viewer::ViewerOptions;
 use serde_json::json;
 
 use self::follow::FollowedFolders;
 use self::import::{Outcome, Recordings};
+pub(super) use self::state::{ForgottenImports, check_imports, forget_imports, imports_beside};
 use self::state::{ImportedRecordings, RunningViewer, ViewerNote};
 use super::overview::Overview;
 use super::recording;
@@ -22,7 +24,7 @@ use super::serve::Viewing;
 use crate::agents::{AgentFolder, agent_folders, short_path};
 use crate::cli::StartOptions;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::counted;
 use crate::signals::Signals;
 use crate::user::user;
@@ -34,9 +36,9 @@ pub(super) async fn run(args: &StartOptions, context: &mut Context) -> Result<()
         return open_running(&running, args, context);
     }
     let all = agent_folders();
-    let there: Vec<AgentFolder> = all.iter().filter(|it| it.path.is_dir()).cloned().collect();
     // Before the recordings are listed: what comes to them behind that is followed.
-    let mut followed = FollowedFolders::watch(&there, context);
+    let mut followed = FollowedFolders::watch(&all, context);
+    let there: Vec<AgentFolder> = all.iter().filter(|it| it.path.is_dir()).cloned().collect();
     let recordings = Recordings::find(&there, context);
     let annals = context.importer()?;
     if recordings.is_empty() && annals.position().0 == 0 {
@@ -59,7 +61,7 @@ async fn started(
 ) -> Result<(), CliError> {
     let mut signals = Signals::new()?;
     let options = ImportOptions::default();
-    let mut imported = ImportedRecordings::of(context, annals.log().log_id());
+    let mut imported = ImportedRecordings::of(context, annals);
     let viewing = match args.once {
         true => None,
         false => Some(viewing(args, annals, context).await?),
@@ -84,12 +86,15 @@ async fn started(
             open_browser(address, args);
         }
     };
+    let unread = recordings.unread();
     let import = recordings.import(annals, &options, &mut imported, show, &context.output);
     let outcome = tokio::select! {
         outcome = import => outcome,
         () = signals.next() => Ok(Outcome::Interrupted),
     };
+    imported.reached(annals.position().0);
     imported.write();
+    let mut broken = 0;
     let worked = match outcome {
         Ok(Outcome::Interrupted) => {
             context
@@ -97,13 +102,15 @@ async fn started(
                 .note("interrupted: the next start continues the import");
             Err(CliError::interrupted())
         }
-        Ok(Outcome::Done) => {
+        Ok(Outcome::Done { broken: records }) => {
+            broken = records;
             finished(annals, &imported, address.as_deref(), followed, context).await
         }
         Err(error) => Err(error),
     };
     let ended = match worked {
-        Ok(()) if !args.once => {
+        Ok(()) if args.once => none_unread(unread, broken),
+        Ok(()) => {
             followed
                 .follow(annals, &options, &mut signals, context)
                 .await
@@ -117,6 +124,27 @@ async fn started(
     ended
 }
 
+/// Fails if recordings could not be read, or records of them.
+fn none_unread(files: u64, records: u64) -> Result<(), CliError> {
+    let unread = match (files, records) {
+        (0, 0) => return Ok(()),
+        (0, records) => counted(records, "record", "records"),
+        (files, 0) => counted(files, "recording", "recordings"),
+        (files, records) => {
+            let files = counted(files, "recording", "recordings");
+            format!("{files} and {}", counted(records, "record", "records"))
+        }
+    };
+    let message = format!(
+        "{unread} could not be imported; the warnings name them, and `annals import --report` names them again"
+    );
+    Err(CliError::new(
+        ErrorClass::Failed,
+        "partly_imported",
+        message,
+    ))
+}
+
 /// Makes the import durable, and prints the summary.
 async fn finished(
     annals: &Annals,
@@ -127,8 +155,15 @@ async fn finished(
 ) -> Result<(), CliError> {
     super::search::keep_up(context, annals).await;
     annals.log().confirm().await?;
+    context.keep_ledger(annals, LedgerDue::Now).await;
     let overview = Overview::of(annals, None).await?;
     let recorded = recording::recorded_agents();
+    // An import beside the viewer of another process.
+    let running = match address {
+        None => RunningViewer::find(context),
+        Some(_) => None,
+    };
+    let running = running.map(|it| it.url());
     let output = &mut context.output;
     if output.is_json() {
         output.json(&json!({
@@ -137,29 +172,38 @@ async fn finished(
             "projects": overview.projects.len(),
             "cost": overview.cost_json(),
             "secrets_removed": imported.secrets(),
-            "address": address,
+            "address": address.or(running.as_deref()),
             "recording": recorded,
             "following": address.map(|_| followed.agents()),
             "log": context.log,
         }))?;
         return output.flush();
     }
-    let secrets = counted(imported.secrets(), "secret removed", "secrets removed");
+    let secrets = match imported.secrets() {
+        0 => String::new(),
+        secrets => format!(
+            ", {}",
+            counted(secrets, "secret removed", "secrets removed")
+        ),
+    };
     let follows = match followed.agents().as_slice() {
         [] => String::new(),
         _ if address.is_none() => String::new(),
-        agents => format!("; following the recordings of {}", agents.join(" and ")),
+        agents => format!("; following the recordings of {}", listed(agents)),
     };
     let recording = match recorded.as_slice() {
-        [] => format!("off, `annals record on` starts it{follows}"),
+        [] => format!("off: `annals record on` starts it{follows}"),
         agents => format!("on for {}{follows}", agents.join(", ")),
     };
     let viewer = match address {
         Some(address) => format!("{address}  (Ctrl-C ends)"),
-        None => "not started, `annals start` does so".to_owned(),
+        None => match &running {
+            Some(address) => format!("{address}  (runs already)"),
+            None => "not running: `annals start` starts it".to_owned(),
+        },
     };
     output.line(&format!(
-        "{}, {}, {}, {secrets}",
+        "{}, {}, {}{secrets}",
         counted(overview.sessions, "session", "sessions"),
         counted(overview.projects.len() as u64, "project", "projects"),
         overview.cost(),
@@ -170,6 +214,17 @@ async fn finished(
         ("log", context.log.clone()),
     ])?;
     output.flush()
+}
+
+/// Names for people: `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [first @ .., before, last] => {
+            let first: String = first.iter().map(|name| format!("{name}, ")).collect();
+            format!("{first}{before} and {last}")
+        }
+        names => names.concat(),
+    }
 }
 
 /// The viewer at the usual address, or at a free port where that is taken.
@@ -199,7 +254,7 @@ fn open_running(
     args: &StartOptions,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    let address = format!("http://{}/", running.address);
+    let address = running.url();
     open_browser(&address, args);
     let output = &mut context.output;
     match output.is_json() {

@@ -1,4 +1,4 @@
-//! `annals stats`: counts and sizes.
+//! `annals log stats`: counts and sizes.
 
 use std::collections::BTreeMap;
 

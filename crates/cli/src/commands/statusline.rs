@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use annals::domain::Timestamp;
-use annals::projections::CostZone;
+use annals::projections::{CostZone, dollars_and_cents};
 use annals_live::Input;
 use annals_live::hook::HookAgent;
 use annals_live::ledger::{
@@ -26,6 +26,9 @@ const BAR: u64 = 8;
 const OLD: TimeDelta = TimeDelta::minutes(10);
 /// Bytes at the end of the transcript that are read: time is short.
 const TRANSCRIPT: u64 = 256 * 1024;
+
+/// The highest cost of a session that is shown as the agent's program reports it, in USD.
+const MOST_USD: f64 = 1e9;
 
 /// The fields that are used of Claude Code's JSON.
 #[derive(Debug, Default, Deserialize)]
@@ -96,7 +99,9 @@ fn short(status: &Status, why: &str) -> String {
 /// The session's cost by the agent's own program.
 fn said(status: &Status) -> Option<String> {
     let usd = status.cost.as_ref()?.total_cost_usd?;
-    (usd.is_finite() && usd >= 0.0).then(|| format!("${usd:.2}"))
+    (0.0..=MOST_USD)
+        .contains(&usd)
+        .then(|| format!("${usd:.2}"))
 }
 
 fn of_ledger(status: &Status, ledger: &Ledger, now: Timestamp) -> String {
@@ -104,13 +109,24 @@ fn of_ledger(status: &Status, ledger: &Ledger, now: Timestamp) -> String {
     let spending = spending(status);
     let call = SpendingSession::of(Some(ledger), &spending, today, TRANSCRIPT);
     let mut parts = Vec::new();
-    let session = said(status).or_else(|| Some(money(call.today().micros)));
+    let is_of_session = status.session_id.is_some() || status.transcript_path.is_some();
+    let counted = || is_of_session.then(|| dollars_and_cents(call.today().micros.into()));
+    let session = said(status).or_else(counted);
     parts.extend(session.map(|cost| format!("session {cost}")));
     let mut all = ledger.of_day(today);
     all.add(call.more());
     let plus = if all.unpriced_tokens > 0 { "+" } else { "" };
-    parts.push(format!("today {}{plus}", money(all.micros)));
-    let budgets = ledger.budgets.iter().filter(|it| call.falls_under(it));
+    parts.push(format!(
+        "today {}{plus}",
+        dollars_and_cents(all.micros.into())
+    ));
+    let budgets = ledger.budgets.iter().filter(|it| call.is_of_budget(it));
+    let (hidden, budgets): (Vec<_>, Vec<_>) =
+        budgets.partition(|budget| ledger.is_hidden(budget, today));
+    if !hidden.is_empty() {
+        parts.push("budgets unknown: a project was removed".to_owned());
+    }
+    let budgets = budgets.into_iter();
     let used = budgets.map(|budget| (budget, call.used(budget, ledger).micros));
     // The budget of which the greatest part is used.
     let most = used.max_by_key(|(budget, used)| {
@@ -119,7 +135,7 @@ fn of_ledger(status: &Status, ledger: &Ledger, now: Timestamp) -> String {
     if let Some((budget, used)) = most {
         let bar = bar_of(used, budget.limit_micros, BAR);
         let percent = percent(used, budget.limit_micros);
-        parts.push(format!("{budget} {bar} {percent}"));
+        parts.push(format!("${budget} {bar} {percent}"));
     }
     match ledger.age(now) {
         Some(age) if age < OLD => {}
@@ -127,18 +143,6 @@ fn of_ledger(status: &Status, ledger: &Ledger, now: Timestamp) -> String {
         None => parts.push("counted in the future".to_owned()),
     }
     parts.join(" · ")
-}
-
-/// An amount with two digits behind the point: the line is short.
-fn money(micros: u64) -> String {
-    match micros {
-        0 => "$0.00".to_owned(),
-        1..5_000 => "<$0.01".to_owned(),
-        micros => {
-            let cents = micros / 10_000 + u64::from(micros % 10_000 >= 5_000);
-            format!("${}.{:02}", cents / 100, cents % 100)
-        }
-    }
 }
 
 fn spending(status: &Status) -> Spending {

@@ -1,4 +1,4 @@
-//! `annals subscriptions`: who reads the log by a name, and up to where.
+//! `annals log subscriptions`: who reads the log by a name, and up to where.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ async fn drop_one(name: &str, context: &mut Context) -> Result<(), CliError> {
     if !dropped? {
         let message = format!("there is no subscription {name}");
         let error = CliError::new(ErrorClass::NotFound, "no_subscription", message);
-        return Err(error.hint("`annals subscriptions` lists them"));
+        return Err(error.hint("`annals log subscriptions` lists them"));
     }
     match context.output.is_json() {
         true => context.output.json(&json!({ "dropped": name })),

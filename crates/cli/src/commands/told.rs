@@ -63,6 +63,7 @@ pub(super) fn when_width(output: &Output) -> u16 {
     match output.screen() {
         // `59 min 59 s ago`
         Some(_) => 15,
+        // `2026-01-31 12:00:00 +01:00`
         None => 20,
     }
 }

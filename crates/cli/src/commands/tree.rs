@@ -1,4 +1,4 @@
-//! `annals tree`: an object with everything that belongs to it.
+//! `annals log tree`: an object with everything that belongs to it.
 
 use annals::projections::{TreeNode, TreeQuery};
 
@@ -10,7 +10,7 @@ use crate::output::{Style, short};
 
 pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let query = TreeQuery::new(object.id)
         .with_depth(args.depth)
         .with_breadth(args.limit)

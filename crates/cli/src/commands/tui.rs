@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stdin, stdout};
 use annals_tui::{Options, TuiError};
 
 use crate::cli::Tui;
-use crate::context::Context;
+use crate::context::{Context, through};
 use crate::error::{CliError, ErrorClass};
 use crate::signals::Signals;
 
@@ -15,11 +15,13 @@ pub(super) async fn run(args: Tui, context: &mut Context) -> Result<(), CliError
         let error = CliError::new(ErrorClass::Usage, "no_terminal", message);
         return Err(error.hint("`list`, `show`, `history` and `log` print the same for pipes"));
     }
-    let annals = context.reader()?;
+    let annals = context.reader_of_rows().await?;
     let mut signals = Signals::new()?;
     let mut options = Options::default();
+    options.at = through(&annals, args.moment.at.as_ref()).await?;
     options.object = args.id;
     options.log = context.shown_log();
+    options.zone = args.zone.time_zone;
     options.is_coloured = context.output.is_styled();
     match annals_tui::run(&annals, &options, signals.next()).await {
         Ok(()) => Ok(()),

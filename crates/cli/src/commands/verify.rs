@@ -1,4 +1,4 @@
-//! `annals verify`: checks everything that is stored.
+//! `annals proof verify`: checks everything that is stored.
 
 mod stored;
 
@@ -27,11 +27,11 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
     let verified = check(&annals, context).await?;
     let verdict = verified.verdict();
-    let output = &mut context.output;
+    let (is_verbose, output) = (context.is_verbose, &mut context.output);
     if output.is_json() {
         output.json(&verified.to_json())?;
     } else {
-        verified.print(verdict, output)?;
+        verified.print(verdict, is_verbose, output)?;
     }
     output.flush()?;
     verified.demand_sound()
@@ -83,11 +83,11 @@ fn remedy(report: &Stored) -> &'static str {
         ..
     } = report;
     if all == of_models {
-        "rebuild the catalogue with `annals rebuild`"
+        "rebuild the catalogue with `annals log rebuild`"
     } else if report.is_in_database {
         "restore the database from a backup or a standby"
     } else if *all == of_models + of_indexes {
-        "rebuild the indexes with `annals rebuild --indexes`, or restore the log from a backup"
+        "rebuild the indexes with `annals log rebuild --indexes`, or restore the log from a backup"
     } else {
         "restore the log from a backup"
     }
@@ -185,8 +185,13 @@ impl Verified {
         })
     }
 
-    /// What was found, for people: first what is wrong, then the verdict.
-    pub(super) fn print(&self, verdict: &str, output: &mut Output) -> Result<(), CliError> {
+    /// Prints the findings, and then the verdict. Clock skew is no finding: recordings have the times of their agents.
+    pub(super) fn print(
+        &self,
+        verdict: &str,
+        is_verbose: bool,
+        output: &mut Output,
+    ) -> Result<(), CliError> {
         let report = &self.report;
         self.print_findings(output)?;
         output.line(&format!(
@@ -216,13 +221,13 @@ impl Verified {
         if let Some(end) = report.unpublished.filter(|_| report.is_sound()) {
             output.line(&format!(
                 "the files go on to position {end}; readers do not show what is behind {}, as it is not known whether it \
-                 is durable: the next command that writes makes it so, as `annals apply /dev/null` does",
+                 is durable: the next command that writes makes it so, as `annals service apply /dev/null` does",
                 report.watermark
             ))?;
         }
         self.print_catalogue(output)?;
         self.print_snapshots(output)?;
-        if let Some(line) = skewed(&self.catalogue.skew) {
+        if let Some(line) = skewed(&self.catalogue.skew).filter(|_| is_verbose) {
             output.line(&line)?;
         }
         match report.root.filter(|_| report.is_sound()) {
@@ -264,7 +269,7 @@ impl Verified {
         if let Some(end) = self.catalogue.ahead_of {
             let settles = match self.report.is_sound() {
                 true => {
-                    ", as a writer was killed or lost its power; the next opening for writing settles it, as `annals apply \
+                    ", as a writer was killed or lost its power; the next opening for writing settles it, as `annals service apply \
                      /dev/null` does"
                 }
                 false => "",
@@ -322,10 +327,10 @@ fn skewed(skew: &SkewReport) -> Option<String> {
 fn next(unfinished: &Unfinished) -> &'static str {
     match unfinished.is_going_on {
         true => {
-            "it is being carried out by the process that writes: run `annals verify` again afterwards"
+            "it is being carried out by the process that writes: run `annals proof verify` again afterwards"
         }
         false => {
-            "it is completed when the log is next opened for writing, for example by `annals redact --finish`"
+            "it is completed when the log is next opened for writing, for example by `annals log redact --finish`"
         }
     }
 }

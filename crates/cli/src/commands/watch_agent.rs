@@ -1,18 +1,19 @@
-//! `annals watch claude` and `codex`: transcripts are imported as they grow.
+//! `annals service watch claude` and `codex`: transcripts are imported as they grow.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use annals::{Annals, Classified};
-use annals_dialects::ImportReport;
 use annals_dialects::import::{self, GrowingRecordings, ImportOptions};
 use annals_dialects::watch::RecordingWatch;
+use annals_dialects::{BrokenRecord, ImportReport};
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
 use annals_live::ledger::LedgerDue;
 use annals_live::{Listener, Spool};
 use serde_json::json;
 
+use super::import::none_broken;
 use crate::cli::WatchAgent;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -37,6 +38,8 @@ struct Followed<'a> {
     once: bool,
     watch: RecordingWatch,
     signals: Signals,
+    /// Records that could not be read so far.
+    broken: u64,
 }
 
 /// Why the log is closed.
@@ -63,7 +66,7 @@ pub(crate) async fn run(
         Some(folder) => folder.clone(),
         None => own_folder(agent)?,
     };
-    let watch = RecordingWatch::start(&folder, "jsonl");
+    let watch = RecordingWatch::start(&folder, import::endings(agent.key())?);
     let watch = watch.map_err(|error| CliError::input(&folder, error))?;
     let how = match watch.is_told() {
         true => "",
@@ -79,6 +82,7 @@ pub(crate) async fn run(
         once: args.once,
         watch,
         signals: Signals::new()?,
+        broken: 0,
     };
     let mut was_said = false;
     loop {
@@ -94,7 +98,10 @@ pub(crate) async fn run(
                 let over = followed.follow(&annals, context).await;
                 annals.close().await;
                 if let Over::Done = over? {
-                    return Ok(());
+                    return match args.once {
+                        true => none_broken(followed.broken),
+                        false => Ok(()),
+                    };
                 }
             }
             // Another process has the log for itself.
@@ -159,7 +166,10 @@ impl Followed<'_> {
                 continue;
             }
             match growing.grown(&path, &mut |_| {}).await {
-                Ok(report) => tell(&path, &report, context)?,
+                Ok(report) => {
+                    self.broken += report.broken_count;
+                    tell(&path, &report, context)?;
+                }
                 Err(error) => {
                     context.output.warn(&format!("{}: {error}", path.display()));
                     // What is wrong with the file is so until it changes.
@@ -214,6 +224,7 @@ fn tell(path: &Path, report: &ImportReport, context: &mut Context) -> Result<(),
             "file": path,
             "events": report.events_made,
             "broken": report.broken_count,
+            "broken_records": report.broken,
             "waiting": report.waiting,
         }));
     }
@@ -225,7 +236,12 @@ fn tell(path: &Path, report: &ImportReport, context: &mut Context) -> Result<(),
             counted(broken, "record", "records")
         ),
     };
-    output.line(&format!("{}: {events}{broken}", path.display()))
+    output.line(&format!("{}: {events}{broken}", path.display()))?;
+    for record in &report.broken {
+        let BrokenRecord { file, line, reason } = record;
+        output.line(&format!("broken         {file}:{line}: {reason}"))?;
+    }
+    Ok(())
 }
 
 /// Where an agent keeps its transcripts.

@@ -1,4 +1,4 @@
-//! `annals why`: why a tool call was allowed or denied.
+//! `annals object why`: why a tool call was allowed or denied.
 
 use annals::domain::ToolInvocationId;
 use annals::domain::run::{CallStatus, ToolVerdict};
@@ -20,10 +20,10 @@ const EXCERPT: usize = 100;
 
 pub(crate) async fn run(args: &Why, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let object = annals.resolve(&args.id).await?;
-    let call = super::of_kind(object, annals::domain::Kind::ToolInvocation);
+    let object = super::named::object(&annals, &args.id).await?;
+    let call = super::named::of_kind(object, annals::domain::Kind::ToolInvocation);
     let call = call.map_err(|error| {
-        error.hint("without a field only a tool call has a why; of a field of any object: annals why ID FIELD")
+        error.hint("without a field only a tool call has a why; of a field of any object: annals object why ID FIELD")
     })?;
     let why = annals.tool_calls().why(ToolInvocationId(call)).await?;
     let output = &mut context.output;
@@ -159,7 +159,7 @@ fn decision_lines(decision: &ToolDecisionView) -> Vec<String> {
     if let Some(grant) = decision.grant {
         let grant = grant.0;
         lines.push(format!(
-            "    rests on what was allowed with call {}: annals why {grant}",
+            "    rests on what was allowed with call {}: annals object why {grant}",
             short(grant)
         ));
     }
@@ -209,9 +209,11 @@ fn file_line(file: &FileInForceView) -> String {
         (Some(PieceValue::Removed), _) => format!("{path}: its content was removed"),
         (Some(PieceValue::Bytes(bytes)), _) => {
             let digest = Digest::of(bytes);
-            format!("{path}: annals cat {digest}")
+            format!("{path}: annals object cat {digest}")
         }
-        (Some(PieceValue::Attachment { digest, .. }), _) => format!("{path}: annals cat {digest}"),
+        (Some(PieceValue::Attachment { digest, .. }), _) => {
+            format!("{path}: annals object cat {digest}")
+        }
         (None, Some(hash)) => format!("{path}: SHA-256 {hash}; the log does not keep its content"),
         (None, None) => path.to_string(),
     }

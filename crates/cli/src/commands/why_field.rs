@@ -1,4 +1,4 @@
-//! `annals why ID FIELD`: the events that made a field what it is, the newest first.
+//! `annals object why ID FIELD`: the events that made a field what it is, the newest first.
 
 use annals::FieldHistory;
 
@@ -15,7 +15,7 @@ pub(crate) async fn run(args: &Why, context: &mut Context) -> Result<(), CliErro
     let Some(field) = &args.field else {
         return Ok(());
     };
-    let object = annals.resolve(&args.id).await?;
+    let object = super::named::object(&annals, &args.id).await?;
     let limit = args.limit.unwrap_or(usize::MAX);
     let history = annals.past().why(object, field, at, limit).await?;
     match context.output.is_json() {

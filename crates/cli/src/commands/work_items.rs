@@ -1,4 +1,4 @@
-//! `annals list work-items`: tickets as sessions read them last.
+//! `annals object list work-items`: tickets as sessions read them last.
 
 use annals::projections::{WorkItemView, WorkItemsQuery};
 

@@ -12,7 +12,7 @@ use crate::counted::counted;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum KeepingError {
-    #[error("there is no backup at {path}: name the directory that `annals backup` made", path = .path.display())]
+    #[error("there is no backup at {path}: name the directory that `annals log backup` made", path = .path.display())]
     NoBackup { path: PathBuf },
     #[error("the backup cannot be opened: {0}")]
     OpenBackup(OpenError),
@@ -37,7 +37,7 @@ pub(crate) enum KeepingError {
     #[error("the log holds no content {what:?}: {hint}")]
     NoContent { what: String, hint: &'static str },
     #[error(
-        "the log is damaged: {object} refers to the content {digest}, and it is not stored. `annals verify` says \
+        "the log is damaged: {object} refers to the content {digest}, and it is not stored. `annals proof verify` says \
          what else is missing; restore the log from a backup"
     )]
     LostContent { object: String, digest: Digest },
@@ -108,6 +108,6 @@ mod tests {
             digest: Digest::of(b"x"),
         };
         assert_eq!(lost.classify(), Classification::CORRUPT);
-        assert!(lost.to_string().contains("annals verify"), "{lost}");
+        assert!(lost.to_string().contains("annals proof verify"), "{lost}");
     }
 }

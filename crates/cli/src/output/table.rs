@@ -61,6 +61,8 @@ pub(crate) struct Row<const N: usize> {
     above: Option<String>,
     /// Lines behind it.
     below: Vec<String>,
+    /// The last cell is not cut, unless a terminal has no room for it.
+    is_whole: bool,
 }
 
 impl<const N: usize> From<[String; N]> for Row<N> {
@@ -70,6 +72,7 @@ impl<const N: usize> From<[String; N]> for Row<N> {
             last: None,
             above: None,
             below: Vec::new(),
+            is_whole: false,
         }
     }
 }
@@ -80,6 +83,14 @@ impl<const N: usize> Row<N> {
         let parts = call.map(|call| [call.head(), call.what().to_owned(), call.tail()]);
         Row {
             last: parts.or(self.last),
+            ..self
+        }
+    }
+
+    /// The same with the whole text in its last cell.
+    pub(crate) fn whole(self) -> Row<N> {
+        Row {
+            is_whole: true,
             ..self
         }
     }
@@ -101,6 +112,9 @@ impl<const N: usize> Row<N> {
             (Some([before, middle, behind]), Some(room)) => fit(before, middle, behind, room),
             (Some([before, middle, behind]), None) => fit(before, middle, behind, MAX_CELL),
             (None, Some(room)) => fit("", &cell(text), "", room),
+            (None, None) if self.is_whole => {
+                annals_terminal::line(&text.replace(['\n', '\t'], " ")).into_owned()
+            }
             (None, None) => cell(text),
         }
     }

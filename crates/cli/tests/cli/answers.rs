@@ -112,7 +112,7 @@ fn a_trajectory_needs_a_run_and_something_said_in_it() {
     place.accept(&[human("create_run", json!({ "task": task }))]);
     let ran = place.run(&["export", "atif", &task]);
     assert_eq!(ran.json()["steps"][0]["message"], "Test it");
-    ran.fails(0, &["no message of a model", "annals history"]);
+    ran.fails(0, &["no message of a model", "annals log history"]);
 }
 
 /// A log that says it is another one, and one without a file of RocksDB's.

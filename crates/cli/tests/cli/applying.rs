@@ -12,7 +12,7 @@ use crate::support::Place;
 /// How long a process may say nothing of what a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An `annals apply` that is given one command after the other. It ends with this.
+/// An `annals service apply` that is given one command after the other. It ends with this.
 pub struct Applying {
     pub child: Child,
     /// Gone where there is nothing more to come.

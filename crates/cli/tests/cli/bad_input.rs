@@ -74,7 +74,11 @@ fn json_that_not_every_reader_takes_is_refused() {
 fn unknown_commands_fields_and_types() {
     let place = Place::with_log();
     let line = |name: &str, fields: Value| human(name, fields).to_string();
-    let says = ["push_fram", "did you mean push_frame?", "annals commands"];
+    let says = [
+        "push_fram",
+        "did you mean push_frame?",
+        "annals service commands",
+    ];
     refused(
         &place,
         line("push_fram", json!({})),
@@ -84,7 +88,7 @@ fn unknown_commands_fields_and_types() {
     let says = [
         "unknown field `colour`",
         "`prompt`",
-        "annals commands create_intent",
+        "annals service commands create_intent",
     ];
     refused(
         &place,
@@ -132,7 +136,12 @@ fn unknown_commands_fields_and_types() {
         "invalid",
         &["\"actor\"", "\"kind\""],
     );
-    refused(&place, "{}", "invalid", &["\"command\"", "annals commands"]);
+    refused(
+        &place,
+        "{}",
+        "invalid",
+        &["\"command\"", "annals service commands"],
+    );
     let blank = json!({ "command": "create_intent", "actor": { "kind": "human", "id": "" }, "prompt": "p" });
     refused(&place, blank.to_string(), "invalid", &["actor.id", "blank"]);
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 0);
@@ -191,7 +200,7 @@ fn a_line_without_end_is_not_kept_in_memory() {
 fn no_log() {
     let place = Place::empty();
     let says = [
-        "annals: there is no log at log: create one with `annals init`",
+        "annals: there is no log at log: create one with `annals log init`",
         "--log",
     ];
     let commands: [&[&str]; 8] = [
@@ -236,7 +245,7 @@ fn unknown_and_ambiguous_ids() {
         human("create_task", json!({ "id": twin, "title": "t" })),
     ]);
     let show = |id: &str| place.run(&["show", id]);
-    show(&uuid(404)).fails(1, &["there is no object", &uuid(404), "annals list"]);
+    show(&uuid(404)).fails(1, &["there is no object", &uuid(404), "annals object list"]);
     show("deadbeef").fails(1, &["there is no object", "deadbeef"]);
     let says = [
         "ambiguous",
@@ -271,7 +280,7 @@ fn wrong_usage_ends_with_2() {
         (&["show", "12345678", "--at", "tomorrow"], "RFC 3339"),
         (&["log", "--follow", "--backward"], "--backward"),
         (&["init", "--log-id", "7"], "--log-id"),
-        (&[], "Usage"),
+        (&[], "annals start"),
     ];
     for (args, says) in usage {
         place.run(args).fails(2, &[says]);
@@ -287,7 +296,7 @@ fn words_that_are_not_known_are_answered_with_near_ones() {
     let says = [
         "no event type \"run.create\"",
         "did you mean run.",
-        "annals events",
+        "annals service events",
     ];
     place.run(&["log", "--type", "run.create"]).fails(1, &says);
     place.run(&["events", "run.create"]).fails(1, &says);

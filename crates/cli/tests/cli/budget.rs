@@ -77,7 +77,7 @@ fn budgets_are_set_shown_and_removed() {
         shown.iter().map(fields).collect::<Vec<_>>(),
         [
             json!({ "name": "20/day for shop", "used_micros": 10_000_000, "left_micros": 10_000_000, "then": "ask" }),
-            json!({ "name": "2.5/week", "used_micros": 10_000_000, "left_micros": 0, "then": "deny" }),
+            json!({ "name": "2.50/week", "used_micros": 10_000_000, "left_micros": 0, "then": "deny" }),
         ]
     );
     place.run(&["budget", "remove", "--project", "shop"]).ok();
@@ -110,6 +110,68 @@ fn an_agent_sets_no_budget() {
     }
     let shown = place.run(&["budget", "--json"]).ok().lines();
     assert_eq!(shown[0]["limit_micros"], 20_000_000);
+}
+
+/// What budgets compare is removed by persons, and what they removed is not known: it lifts no budget.
+#[test]
+fn a_redaction_lifts_no_budget() {
+    let place = place();
+    for limit in ["20/day", "9/day"] {
+        let set = [
+            "budget",
+            "set",
+            limit,
+            "--project",
+            "shop",
+            "--then",
+            "deny",
+        ];
+        place.run(&set).ok();
+    }
+    let budgets = &["--budgets"];
+    assert_eq!(
+        answer(&place, budgets, &event("c1")).map(|it| it.0),
+        Some("deny".to_owned())
+    );
+    let redact = ["log", "redact", "--reason", "r", "--pattern"];
+    let name = [&redact[..], &["^shop$"]].concat();
+    let path = [&redact[..], &["^/work/shop$"]].concat();
+    for pattern in [&name, &path] {
+        let by_name = [&pattern[..], &["--actor", "agent:claude-code"]].concat();
+        let mut by_variable = place.command(pattern);
+        let by_variable = Ran::of(by_variable.env("CLAUDECODE", "1").output().unwrap());
+        for refused in [place.run(&by_name), by_variable] {
+            assert_eq!(refused.status, 1, "{refused:?}");
+            assert!(
+                refused.stderr.contains("a person removes content"),
+                "{refused:?}"
+            );
+        }
+    }
+    place.run(&path).ok();
+    let (verdict, reason) = answer(&place, budgets, &event("c2")).unwrap();
+    assert!(
+        verdict == "deny" && reason.contains("the project of a cost was removed"),
+        "{reason}"
+    );
+    place.run(&name).ok();
+    let (verdict, reason) = answer(&place, budgets, &event("c3")).unwrap();
+    assert!(
+        verdict == "deny" && reason.contains("the name of its project was removed"),
+        "{reason}"
+    );
+    // The budget that was replaced is not listed again.
+    let shown = place.run(&["budget", "--json"]).ok().lines();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert_eq!(shown[0]["limit_micros"], 9_000_000);
+    assert_eq!(shown[0]["used_micros"], Value::Null);
+    let listed = place.run(&["budget"]).ok().stdout;
+    assert!(listed.contains("unknown"), "{listed}");
+    let line = statusline(&place, &status());
+    assert!(line.contains("budgets unknown"), "{line}");
+    let removed = shown[0]["project"].as_str().unwrap();
+    place.run(&["budget", "remove", "--project", removed]).ok();
+    assert_eq!(place.run(&["budget", "--json"]).ok().lines().len(), 0);
 }
 
 #[test]
@@ -295,8 +357,12 @@ fn the_status_line_has_the_session_today_and_the_budget() {
     place
         .run(&["budget", "set", "1/day", "--project", "web"])
         .ok();
-    let expected = "session $10.12 · today $10.00 · 20/week ████░░░░ 50 %";
+    let expected = "session $10.12 · today $10.00 · $20/week ████░░░░ 50 %";
     assert_eq!(statusline(&place, &status()), expected);
+    // Neither an endless number nor one of hundreds of digits is shown.
+    let mut large = status();
+    large["cost"]["total_cost_usd"] = json!(1e308);
+    assert!(statusline(&place, &large).starts_with("session $10.00 · today"));
     // Without the program's own number the log's is shown.
     let mut without = status();
     without.as_object_mut().unwrap().remove("cost");
@@ -313,7 +379,7 @@ fn the_status_line_opens_no_log_and_never_fails() {
     for name in ["LEDGER", "BUDGETS"] {
         fs::copy(place.log_dir().join(name), other.log_dir().join(name)).unwrap();
     }
-    assert!(statusline(&other, &status()).contains("today $10.00 · 40/day"));
+    assert!(statusline(&other, &status()).contains("today $10.00 · $40/day"));
     fs::write(other.log_dir().join("LEDGER"), "{").unwrap();
     let line = statusline(&other, &status());
     assert!(

@@ -270,7 +270,7 @@ fn tags_and_aliases_find_objects() {
     );
     place
         .run(&["show", "drop-cache"])
-        .fails(1, &["no object", "annals list"]);
+        .fails(1, &["no object", "annals object list"]);
 }
 
 #[test]

@@ -335,6 +335,39 @@ fn markdown_goes_to_a_file() {
         .fails(1, &["annals ls"]);
 }
 
+/// Times are those of the user's zone, or of the one that is named, in conversations, objects and Markdown.
+#[test]
+fn times_are_those_of_the_zone_that_is_named() {
+    let place = Place::with_log();
+    write(&place, "s.jsonl", &recording());
+    place.run(&["import", "claude", "s.jsonl"]).ok();
+    let run = place
+        .run(&["object", "list", "runs", "--json"])
+        .ok()
+        .lines()[0]["id"]
+        .clone();
+    let run = run.as_str().unwrap();
+    for args in [
+        &["export", "markdown", "@last"][..],
+        &["show", "@last", "--full"],
+        &["show", "@last", "--turn", "1"],
+        &["show", run, "--full"],
+    ] {
+        let local = place.run(args).ok().stdout;
+        assert!(local.contains("2026-01-02 03:04:"), "{args:?}: {local}");
+        let zone = [args, &["--time-zone", "+05:30"]].concat();
+        let shown = place.run(&zone).ok().stdout;
+        assert!(shown.contains("2026-01-02 08:34:"), "{args:?}: {shown}");
+        assert!(shown.contains(" +05:30"), "{args:?}: {shown}");
+        for text in ["03:04:", "T08:34"] {
+            assert!(!shown.contains(text), "{args:?}: {text} is in {shown}");
+        }
+    }
+    place
+        .run(&["show", "@last", "--time-zone", "Mars"])
+        .fails(2, &["Europe/Berlin"]);
+}
+
 #[test]
 fn hits_name_their_session_and_turn_once() {
     let place = Place::with_log();

@@ -1,4 +1,4 @@
-//! `annals copy`: the same log in another store.
+//! `annals log copy`: the same log in another store.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `annals copy` beside others: of a log that is written to meanwhile, and where one of the two is a folder that another
+//! `annals log copy` beside others: of a log that is written to meanwhile, and where one of the two is a folder that another
 //! process owns, with PostgreSQL as the other side.
 
 use std::sync::Arc;

@@ -194,7 +194,7 @@ fn a_table_has_a_bar_a_row_and_says_what_has_no_price() {
         "{shown}"
     );
     assert!(
-        shown.contains("prices as of 2026-01-31, in EUR; days are UTC"),
+        shown.contains("prices as of 2026-01-31, in EUR; days are local"),
         "{shown}"
     );
     assert!(

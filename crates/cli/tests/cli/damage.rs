@@ -97,6 +97,37 @@ fn an_older_watermark_is_sound_and_is_said() {
     );
 }
 
+/// A killed writer leaves records behind WATERMARK. What counts the log counts what other commands read.
+#[test]
+fn counts_are_those_of_what_is_read_after_a_killed_writer() {
+    const COUNTS: [&str; 4] = ["position", "events", "streams", "batches"];
+    let place = Place::with_log();
+    create(&place, 1..4);
+    let before = place.run(&["log", "stats", "--json"]).ok().json();
+    let watermark = fs::read(place.log_dir().join("WATERMARK")).unwrap();
+    let long = json!({ "id": uuid(4), "prompt": "p".repeat(5_000) });
+    place.accept(&[human("create_intent", long)]);
+    fs::write(place.log_dir().join("WATERMARK"), watermark).unwrap();
+    let list = place.run(&["object", "list", "intents", "--json"]);
+    assert_eq!(list.fails(0, &["position 4"]).stdout.lines().count(), 3);
+    let stats = place.run(&["log", "stats", "--json"]);
+    let stats = stats.fails(0, &["position 4"]).json();
+    for count in COUNTS {
+        assert_eq!(stats[count], before[count], "{count}: {stats}");
+    }
+    let text = place.run(&["log", "stats", "--types", "--content"]);
+    let text = text.fails(0, &["position 4"]).stdout;
+    assert!(text.contains("intent.submitted"), "{text}");
+    let report = place.run(&["proof", "verify", "--json"]);
+    let report = report.fails(0, &["position 4"]).json();
+    assert_eq!(
+        [&report["records"], &report["streams"], &report["batches"]],
+        [&before["events"], &before["streams"], &before["batches"]],
+        "{report}"
+    );
+    assert_eq!(report["unreferenced_blobs"], 0, "{report}");
+}
+
 #[test]
 fn a_damaged_log_fails_its_verification() {
     let place = Place::with_log();

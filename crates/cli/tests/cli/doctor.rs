@@ -101,7 +101,7 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
         check(&ran, "log")["remedy"]
             .as_str()
             .unwrap()
-            .contains("annals init")
+            .contains("annals log init")
     );
 
     let (place, story) = grown();
@@ -126,7 +126,7 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
         watermark["remedy"]
             .as_str()
             .unwrap()
-            .contains("annals apply /dev/null")
+            .contains("annals service apply /dev/null")
     );
     place.run(&["apply", "/dev/null"]).fails(0, &["no command"]);
     place.run(&["doctor"]).ok();

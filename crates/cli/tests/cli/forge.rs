@@ -103,10 +103,10 @@ fn what_is_broken_is_named_and_the_exit_status_says_so() {
     put(&without_log, "intents/reset.yaml", INTENT);
     without_log
         .run(&["import", "forge", "."])
-        .fails(1, &["annals init"]);
+        .fails(1, &["annals log init"]);
     without_log
         .run(&["watch", "forge", "."])
-        .fails(1, &["annals init"]);
+        .fails(1, &["annals log init"]);
 }
 
 #[test]

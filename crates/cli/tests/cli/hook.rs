@@ -467,7 +467,11 @@ fn hooks_are_installed_shown_and_removed() {
         again.stdout
     );
     let status = at_home(&place, &["hook", "status"]).ok();
-    assert!(status.stdout.contains("claude  user"), "{}", status.stdout);
+    assert!(
+        status.stdout.contains("claude  on for the user"),
+        "{}",
+        status.stdout
+    );
     at_home(&place, &["hook", "uninstall", "claude", "--yes"]).ok();
     assert_eq!(fs::read_to_string(&settings).unwrap(), own);
 

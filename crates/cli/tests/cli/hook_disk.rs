@@ -86,6 +86,7 @@ fn a_full_disk_loses_what_has_no_room_and_says_so() {
         room
         waits
         hook "$END"
+        log apply < /dev/null > /dev/null
         count intent.submitted
         count run.evidence_recorded
         log verify > /dev/null

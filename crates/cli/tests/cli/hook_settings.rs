@@ -96,7 +96,7 @@ fn a_rule_of_the_settings_is_inferred_and_the_files_are_stated_once() {
         "allow by rule Bash(npm test:*) of ",
         "inferred",
         "In force (event",
-        "annals cat ",
+        "annals object cat ",
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }

@@ -25,7 +25,7 @@ fn a_log_must_be_there() {
     let place = Place::empty();
     place
         .run(&["import", "git", "."])
-        .fails(1, &["annals init"]);
+        .fails(1, &["annals log init"]);
     assert!(!place.log_dir().exists());
 }
 

@@ -201,7 +201,9 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
     std::fs::write(path("wide.jsonl"), utf_16).unwrap();
     broken("wide.jsonl", "it is UTF-16");
     std::fs::write(path("rollout.jsonl.zst"), b"\x28\xb5\x2f\xfd").unwrap();
-    broken("rollout.jsonl.zst", "it is compressed");
+    broken("rollout.jsonl.zst", "it is compressed, and damaged");
+    std::fs::write(path("rollout.jsonl.gz"), b"x").unwrap();
+    broken("rollout.jsonl.gz", "it is compressed: decompress it");
     std::fs::write(path("noise.jsonl"), "no JSON\n\nat all\n").unwrap();
     broken("noise.jsonl", "none of its first lines is JSON");
     std::fs::write(path("long.jsonl"), "{\"text\": \"").unwrap();
@@ -219,6 +221,43 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
     std::fs::write(path("settings.json"), "{}").unwrap();
     std::fs::write(path("empty.jsonl"), "").unwrap();
     place.run(&["import", "all"]).ok();
+}
+
+/// A database is compressed by hand only, and named all the same.
+#[test]
+fn compressed_recordings_of_every_agent_are_named() {
+    let place = Place::with_log();
+    write(&place, "all/s.jsonl", &session("s"));
+    for name in [
+        "opencode.db.zst",
+        "opencode.db.gz",
+        "state.DB.XZ",
+        "a.traj.bz2",
+        "b.jsonl.zip",
+        "c.jsonl.lz4",
+    ] {
+        std::fs::write(place.path(&format!("all/{name}")), "x").unwrap();
+        let ran = place.run(&["import", "all", "--report"]);
+        let ran = ran.fails(1, &["could not be imported"]);
+        assert!(
+            ran.stdout.contains(&format!("all/{name}")) && ran.stdout.contains("it is compressed"),
+            "{ran:?}"
+        );
+        std::fs::remove_file(place.path(&format!("all/{name}"))).unwrap();
+    }
+    // Of any agent, *.json may be anything; of Gemini CLI it is a recording.
+    std::fs::write(place.path("all/k.json.gz"), "x").unwrap();
+    place.run(&["import", "all"]).ok();
+    std::fs::write(place.path("all/k.json"), "{}").unwrap();
+    let ran = place.run(&["import", "gemini", "all"]);
+    assert!(ran.stdout.contains("all/k.json.gz"), "{ran:?}");
+    // A database by its content, under a name that says nothing of compression.
+    std::fs::remove_dir_all(place.path("all")).unwrap();
+    write(&place, "all/s.jsonl", &session("s"));
+    let packed = b"\x28\xb5\x2f\xfd\x00";
+    std::fs::write(place.path("all/opencode.db"), packed).unwrap();
+    let ran = place.run(&["import", "all"]).fails(1, &["could not be"]);
+    assert!(ran.stdout.contains("all/opencode.db"), "{ran:?}");
 }
 
 #[test]
@@ -285,7 +324,7 @@ fn what_is_not_a_recording_is_refused() {
     let place = Place::empty();
     place
         .run(&["import", "claude", "x.jsonl"])
-        .fails(1, &["annals init"]);
+        .fails(1, &["annals log init"]);
 }
 
 /// Without an agent's name what a file says decides whose it is; another agent's file is named once.

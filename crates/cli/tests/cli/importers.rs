@@ -392,6 +392,37 @@ fn an_agents_import_reopens_nothing_that_a_person_imported_as_ended() {
 }
 
 #[test]
+fn an_agents_import_rewords_no_intent_that_a_person_imported() {
+    let place = Place::with_log();
+    let object = |prompt: &str, status: &str| {
+        let statuses = json!([{ "status": status, "changed_at": "2026-01-02T03:04:05Z" }]);
+        json!({
+            "object_id": uuid(0xa1), "object_type": "intent", "header_version": 1, "schema_version": 1,
+            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "human", "id": "kei" },
+            "prompt": prompt, "statuses": statuses,
+        })
+    };
+    let long = "Add a cache for each of the lists. ".repeat(1_000);
+    for prompt in ["Add a cache", &long] {
+        let import = |prompt: &str, status: &str, actor: &str| {
+            import_of("git-internal", &place, actor, &[object(prompt, status)])
+        };
+        import(prompt, "draft", "human:ada").ok();
+        let ran = import("Remove the cache", "draft", "agent:coder");
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(
+            ran.stdout.contains("an intent with another prompt"),
+            "{ran:?}"
+        );
+        // That work goes on, it may bring, and by that does not make the intent its own.
+        import(prompt, "active", "agent:coder").ok();
+        let ran = import("Remove the cache", "active", "agent:coder");
+        assert_eq!(ran.status, 1, "{ran:?}");
+        import("Remove the cache", "active", "human:bob").ok();
+    }
+}
+
+#[test]
 fn an_agents_import_of_a_folder_changes_nothing_under_a_persons_approval() {
     let text = |source: &str, status: &str, risk: &str| {
         format!("title: Move the data\nbody: b\nsource: {source}\nrisk: {risk}\nstatus: {status}\n")
@@ -630,6 +661,71 @@ fn an_agent_imports_no_work_on_what_a_person_turned_down() {
     import(&[run("completed")], "human:ada").ok();
 }
 
+/// The work that a person rejected does not pass by an import: not as another run, task or part.
+#[test]
+fn an_agent_imports_no_work_beside_what_a_person_rejected() {
+    let place = Place::with_log();
+    let (intent, task, run) = (uuid(0xb1), uuid(0xb2), uuid(0xb3));
+    let (other, again) = (uuid(0xb4), uuid(0xb5));
+    let prompt =
+        json!({ "id": intent, "prompt": "Fix the crash", "source": "human", "risk": "low" });
+    let propose = json!({ "run": run, "format": "unified_diff", "diff": "" });
+    place.accept(&[
+        human("submit_intent", prompt),
+        agent(
+            "create_task",
+            json!({ "id": task, "title": "t", "intent": intent }),
+        ),
+        agent("create_run", json!({ "id": run, "task": task })),
+        agent("start_patching", json!({ "run": run })),
+        agent("propose_patch_set", propose),
+        agent("start_validation", json!({ "run": run })),
+        human(
+            "record_review",
+            json!({ "task": task, "verdict": "rejected" }),
+        ),
+    ]);
+    let import = |objects: &[Value], actor: &str| import_of("git-internal", &place, actor, objects);
+    let of = |task: &str| {
+        let fields = json!({ "task": task, "commit": "a".repeat(64), "status": "completed" });
+        of_agent("run", &again, fields)
+    };
+    let done = json!({ "title": "t", "intent": intent, "status": "done" });
+    let done = of_agent("task", &other, done);
+    for objects in [vec![of(&task)], vec![done.clone(), of(&other)]] {
+        let ran = import(&objects, "agent:coder");
+        assert!(
+            ran.status == 1 && ran.stdout.contains("which only a person imports"),
+            "{ran:?}"
+        );
+    }
+    import(&[done, of(&other)], "human:ada").ok();
+}
+
+/// What a person imported is as little an agent's to remove as what the person recorded.
+#[test]
+fn an_agent_redacts_nothing_that_a_person_imported() {
+    let place = Place::with_log();
+    let text = "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: proposed\n";
+    put(&place, "intents/move.yaml", text);
+    forge(&place, "human:ada").ok();
+    let last = end(&place).as_u64().unwrap();
+    let redact = |position: u64, actor: &str| {
+        let position = position.to_string();
+        place.run(&["redact", &position, "--reason", "x", "--actor", actor])
+    };
+    let before = intent(&place, "move");
+    let is_refused = |position: &u64| {
+        let ran = redact(*position, "agent:coder");
+        ran.stderr.contains("a person recorded or imported")
+    };
+    let refused = (1..=last).filter(is_refused).count();
+    // The text, and the name.
+    assert!(refused >= 2, "{refused}");
+    assert_eq!((end(&place), intent(&place, "move")), (json!(last), before));
+    redact(1, "human:ada").ok();
+}
+
 #[test]
 fn an_agent_redacts_nothing_where_the_gate_counts_tokens() {
     let place = Place::with_log();
@@ -663,7 +759,7 @@ fn the_inbox_says_who_imported_a_request_and_what_an_approval_grants() {
         "imported by agent:bot",
         "may I read the docs?",
         "approving grants Push",
-        &format!("  -> annals approve {}\n", uuid(SESSION)),
+        &format!("  -> annals intent approve {}\n", uuid(SESSION)),
     ] {
         assert!(inbox.contains(expected), "{expected}: {inbox}");
     }

@@ -186,8 +186,8 @@ fn the_inbox_prints_commands_that_are_one_command_each_and_name_one_intent() {
             _ => id,
         };
         let resolve = [
-            format!("annals approve {name}"),
-            format!("annals reject {name} --reason TEXT"),
+            format!("annals intent approve {name}"),
+            format!("annals intent reject {name} --reason TEXT"),
         ];
         assert_eq!(entry["resolve"], json!(resolve));
         for command in resolve {
@@ -215,7 +215,7 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
             "  Add a link to the login page",
             "  why: risk med by rule (type feature); the system approves up to low \
              (autonomy.threshold)",
-            "  -> annals approve first"
+            "  -> annals intent approve first"
         ]
     );
     assert!(
@@ -230,7 +230,7 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
         why.starts_with("risk high by rule (word \"設計変更\")"),
         "{why}"
     );
-    assert_eq!(json[1]["resolve"][0], "annals approve second");
+    assert_eq!(json[1]["resolve"][0], "annals intent approve second");
 
     place
         .run(&["approve", "first", "second", "--actor", "human:approver"])
@@ -277,7 +277,7 @@ fn what_waits_for_an_intent_that_was_turned_down_is_in_the_inbox() {
         [
             "  Rename the cache module",
             "  why: it depends on base, which is rejected, and begins only when that is done",
-            "  -> annals reject stuck --reason TEXT"
+            "  -> annals intent reject stuck --reason TEXT"
         ]
     );
     let json = place.run(&["inbox", "--json"]).ok().lines();
@@ -396,7 +396,7 @@ fn an_intent_goes_from_a_draft_to_what_failed_and_is_tried_anew() {
         "    issue: no test, 3",
         "    suggestion: split it",
         "Add the form: dependency failed",
-        "  -> annals rerun reset --instruction TEXT",
+        "  -> annals intent rerun reset --instruction TEXT",
     ] {
         assert!(inbox.contains(line), "{line:?} is not in {inbox}");
     }
@@ -468,7 +468,7 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
 
     let inbox = place.run(&["inbox"]).ok().stdout;
     assert!(
-        inbox.contains("  0? which?\n  -> annals answer ask --question 0 --text TEXT"),
+        inbox.contains("  0? which?\n  -> annals intent answer ask --question 0 --text TEXT"),
         "{inbox}"
     );
     place
@@ -535,12 +535,12 @@ fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
         "waits  approval  risk low",
         "why: risk low by rule (type fix); only the rules gave that risk \
          (autonomy.trust_classifier false)",
-        "-> annals approve waits",
+        "-> annals intent approve waits",
     ] {
         assert!(inbox.contains(line), "{line:?} is not in {inbox}");
     }
     let json = place.run(&["inbox", "--json"]).ok().json();
-    assert_eq!(json["resolve"][0], "annals approve waits");
+    assert_eq!(json["resolve"][0], "annals intent approve waits");
     // Another type later is not what gave the risk.
     place.run(&["judge", "waits", "--type", "feature"]).ok();
     let inbox = place.run(&["inbox"]).ok().stdout;

@@ -82,7 +82,7 @@ fn filters_narrow_it() {
     assert_eq!(log(&["--actor", "human:ada"]), ada);
     assert_eq!(log(&["--actor", "agent:ada"]), Vec::<Value>::new());
     let share = place.run(&["log", "--stream", &story.patch_set]);
-    share.fails(1, &["shares the stream of its run", "annals history"]);
+    share.fails(1, &["shares the stream of its run", "annals log history"]);
 }
 
 #[test]
@@ -213,7 +213,10 @@ fn a_subscription_goes_on_where_it_ended() {
     let unknown = place.run(&["subscriptions", "--drop", "mailer"]);
     unknown.fails(
         1,
-        &["there is no subscription mailer", "annals subscriptions"],
+        &[
+            "there is no subscription mailer",
+            "annals log subscriptions",
+        ],
     );
     assert_eq!(take(&["--since", "3"]), [3, 4, 5]);
     let refused = place.run(&["log", "--subscription", "mailer", "--backward"]);

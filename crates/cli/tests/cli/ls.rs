@@ -1,5 +1,9 @@
 //! `annals ls`: sessions as a table and as JSON, filters, and what is refused.
 
+use annals::OpenOptions;
+use annals::store_rocks::Options;
+use annals_testkit::generators::objects;
+use futures::executor::block_on;
 use serde_json::{Value, json};
 
 use crate::support::Place;
@@ -125,6 +129,16 @@ fn filters_and_orders_choose_sessions() {
         (&["--failed"], &[]),
         (&["--touched", "*.rs"], &[]),
         (&["--at", "1"], &[]),
+        (
+            &["--on", "2026-01-02", "--time-zone", "utc"],
+            &["Fix shop", "Fix blog"],
+        ),
+        (&["--on", "2026-01-03", "--time-zone", "utc"], &[]),
+        (&["--min-cost", "0.048"], &["Fix shop"]),
+        (&["--min-cost", "$0.05"], &[]),
+        // The cost of the other session is not known.
+        (&["--max-cost", "0.048"], &["Fix shop"]),
+        (&["--max-cost", "0.047"], &[]),
     ] {
         assert_eq!(titles(args), expected, "{args:?}");
     }
@@ -138,8 +152,41 @@ fn filters_and_orders_choose_sessions() {
 }
 
 #[test]
-fn an_order_that_is_not_known_is_refused() {
+fn an_order_a_day_and_an_amount_that_are_not_known_are_refused() {
     let place = Place::with_log();
-    let refused = place.run(&["ls", "--sort", "size"]);
-    assert_eq!(refused.status, 2);
+    for args in [
+        ["--sort", "size"],
+        ["--on", "7d"],
+        ["--on", "12:00"],
+        ["--min-cost", "-1"],
+        ["--max-cost", "free"],
+    ] {
+        let refused = place.run(&[&["ls"][..], &args].concat());
+        assert_eq!(refused.status, 2, "{args:?}");
+    }
+}
+
+/// What an upgrade leaves: rows of another form, which are behind by the whole log.
+#[test]
+fn rows_that_are_far_behind_are_written_by_the_first_command_that_lists() {
+    let place = Place::empty();
+    let store = Options::default().with_sync(false);
+    let options = OpenOptions::new().create(true).store(store);
+    let annals = options.open(place.log_dir().to_str().unwrap()).unwrap();
+    // Past the annals' own commands, which keep the rows up to date.
+    for append in objects::sample(7, 30_000).appends() {
+        block_on(annals.log().append(append)).unwrap();
+    }
+    let whole = annals.position().0;
+    // A writer that closes folds two pages of them.
+    assert!(whole > 22_500, "{whole}");
+    assert_eq!(block_on(annals.index().lag()).unwrap(), whole);
+    block_on(annals.close());
+    for arguments in [["ls", "--json"], ["cost", "--json"]] {
+        place.run(&arguments).ok();
+        let reader = OpenOptions::new().read_only(true);
+        let reader = reader.open(place.log_dir().to_str().unwrap()).unwrap();
+        assert_eq!(block_on(reader.index().lag()).unwrap(), 0);
+        block_on(reader.close());
+    }
 }

@@ -115,8 +115,8 @@ fn open_observations_stand_the_oldest_first_with_what_settles_them() {
         [
             "  The cache is never emptied",
             "  evidence: src/cache.rs:88",
-            "  -> annals submit --observation cache",
-            "  -> annals process cache --reason TEXT"
+            "  -> annals intent submit --observation cache",
+            "  -> annals intent process cache --reason TEXT"
         ]
     );
     assert!(lines[5].starts_with("fine  epiphany"), "{listed}");
@@ -135,7 +135,10 @@ fn open_observations_stand_the_oldest_first_with_what_settles_them() {
     let open = place.run(&["observations", "--json"]).ok().lines();
     assert_eq!(open.len(), 2);
     assert_eq!(open[0]["alias"], "cache");
-    assert_eq!(open[0]["resolve"][0], "annals submit --observation cache");
+    assert_eq!(
+        open[0]["resolve"][0],
+        "annals intent submit --observation cache"
+    );
     let all = place.run(&["observations", "--all"]).ok().stdout;
     assert!(
         all.contains("  processed: nothing to do, it is meant so"),

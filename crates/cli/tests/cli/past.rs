@@ -127,7 +127,13 @@ fn a_diff_of_all_has_each_object_that_was_touched_once() {
     for diff in &all {
         let id = diff["object_id"].as_str().unwrap();
         assert_eq!(ids.iter().filter(|it| **it == id).count(), 1);
-        assert_eq!(*diff, place.run(&["diff", id, &from, "--json"]).ok().json());
+        assert_eq!(
+            *diff,
+            place
+                .run(&["diff", id, &from, "--fields", "--json"])
+                .ok()
+                .json()
+        );
     }
     let none = place.run(&["diff", "--all", "now"]);
     assert_eq!((none.status, none.stdout.as_str()), (0, ""));
@@ -316,7 +322,7 @@ fn what_a_bisection_cannot_find_is_said() {
             "the ends, the condition holds alike",
             "assumed to change once",
             "--from and --to",
-            "annals why",
+            "annals object why",
         ],
     );
     bisect(&["--", "sh", "-c", "exit 127"])
@@ -361,13 +367,15 @@ fn errors_say_what_to_do() {
     place
         .run(&["why", &run, "a..b"])
         .fails(2, &["invalid field"]);
-    place.run(&["why", &run]).fails(1, &["annals why ID FIELD"]);
+    place
+        .run(&["why", &run])
+        .fails(1, &["annals object why ID FIELD"]);
     place
         .run(&["compare", &run, "12345678"])
-        .fails(1, &["annals list"]);
+        .fails(1, &["annals object list"]);
     let same = place.run(&["diff", &run, "now"]);
     assert!(
-        same.stderr.contains("is the same at both moments"),
+        same.stderr.contains("is the same at both times"),
         "{same:?}"
     );
 }

@@ -223,3 +223,84 @@ fn a_task_that_waits_for_a_failed_task_of_another_intent_is_in_the_inbox() {
     assert_eq!(inbox(&place).len(), 0);
     place.run(&["verify"]).ok();
 }
+
+/// A run of a task whose work a person rejected is not committed as one that reverts it.
+#[test]
+fn a_run_that_reverts_commits_nothing_against_a_review() {
+    let place = Place::with_log();
+    let intent = propose(&place, "it", &["--risk", "low"], "human:ada");
+    let task = task(&place, &intent, &[]);
+    let begin = |reverts: Option<&str>| -> [String; 2] {
+        let mut fields = json!({ "task": task });
+        if let Some(reverts) = reverts {
+            fields["reverts"] = json!(reverts);
+        }
+        let run = place.accept(&[agent("create_run", fields)]).remove(0);
+        let diff = json!({ "run": run, "format": "unified_diff", "diff": "x" });
+        let mut ids = place.accept(&[
+            agent("start_patching", json!({ "run": run })),
+            agent("propose_patch_set", diff),
+            agent("start_validation", json!({ "run": run })),
+        ]);
+        [run, ids.remove(1)]
+    };
+    let [_, applied] = begin(None);
+    let rejected = json!({ "task": task, "verdict": "rejected", "issues": ["no"] });
+    place.accept(&[
+        agent("apply_patch_set", json!({ "patch_set": applied })),
+        human("record_review", rejected),
+    ]);
+    let [run, patch_set] = begin(Some(&applied));
+    let commit = json!({ "run": run, "decision_type": "commit", "chosen_patchset_id": patch_set });
+    let reason = refused(&place, agent("decide", commit));
+    assert!(reason.contains("a review rejected the work"), "{reason}");
+    let back = json!({ "run": run, "decision_type": "rollback" });
+    place.accept(&[agent("decide", back)]);
+}
+
+/// A run has at most one decision, and the first is a person's.
+#[test]
+fn no_agents_import_adds_a_second_decision() {
+    let place = Place::with_log();
+    let id = |number: u128| uuid::Uuid::from_u128(number).to_string();
+    let object = |number: u128, kind: &str, fields: Value| {
+        let mut object = json!({ "object_id": id(number), "object_type": kind, "schema_version": 1,
+            "created_at": "2026-01-01T00:00:00Z", "created_by": { "kind": "human", "id": "ada" } });
+        let fields = fields.as_object().unwrap().clone();
+        object.as_object_mut().unwrap().extend(fields);
+        format!("{object}\n")
+    };
+    let task = json!({ "title": "t", "runs": [id(2)], "status": "running" });
+    let run = json!({ "task": id(1), "commit": null, "status": "completed" });
+    let abandon = json!({ "run_id": id(2), "decision_type": "abandon" });
+    let first = [
+        object(1, "task", task),
+        object(2, "run", run),
+        object(3, "decision", abandon),
+    ];
+    std::fs::write(place.path("first.jsonl"), first.concat()).unwrap();
+    let import = [
+        "import",
+        "git-internal",
+        "first.jsonl",
+        "--actor",
+        "human:ada",
+    ];
+    place.run(&import).ok();
+    let commit = json!({ "run_id": id(2), "decision_type": "commit", "chosen_patchset_id": id(9) });
+    std::fs::write(place.path("second.jsonl"), object(4, "decision", commit)).unwrap();
+    let import = [
+        "import",
+        "git-internal",
+        "second.jsonl",
+        "--actor",
+        "agent:x",
+    ];
+    let ran = place.run(&import);
+    assert_ne!(ran.status, 0, "{ran:?}");
+    let shown = place.run(&["show", &id(2)]).ok();
+    assert!(
+        shown.stdout.contains("abandon") && !shown.stdout.contains("commit "),
+        "{shown:?}"
+    );
+}

@@ -327,7 +327,9 @@ fn no_agents_review_takes_the_place_of_a_persons() {
         "tasks/move.yaml",
         "- {id: t, title: x, status: done}\n",
     );
-    forge(&place, "agent:coder");
+    let ran = forge(&place, "agent:coder");
+    assert!(ran.stdout.contains("against a person's review"), "{ran:?}");
+    assert_ne!(intent(&place, "move")["status"], "done", "{ran:?}");
     put(&place, "reviews/t.yaml", "verdict: approved\n");
     let ran = forge(&place, "agent:coder");
     assert!(

@@ -185,7 +185,7 @@ fn what_waits_is_its_own_log_s() {
     let waits: Vec<&Value> = of_others.as_object().unwrap().values().collect();
     assert_eq!(waits, [&json!(1)]);
     let shown = place.run(&["hook", "status"]).ok().stdout;
-    assert!(shown.contains("which was here before"), "{shown}");
+    assert!(shown.contains("which was at this path before"), "{shown}");
     place.run(&["--log", "renamed", "submit", "Another"]).ok();
     assert_eq!(intents(&place, "renamed"), 2);
     assert_eq!(events_in(&place.path("log.spool")).len(), 0);

@@ -58,7 +58,7 @@ fn a_log_is_made_once_and_its_password_is_never_shown() {
     };
     let password = server.password();
     let id = uuid(7);
-    let missing = place.run(&["stats"]).fails(1, &["annals init"]);
+    let missing = place.run(&["stats"]).fails(1, &["annals log init"]);
     let made = place.run(&["init", "--log-id", &id]).ok();
     assert!(
         made.stdout.starts_with(&format!(
@@ -250,11 +250,11 @@ fn what_needs_a_folder_says_what_takes_its_place() {
     };
     place.run(&["init"]).ok();
     for (args, says) in [
-        (&["backup", "b"][..], "annals copy"),
-        (&["restore", "b"], "annals copy"),
+        (&["backup", "b"][..], "annals log copy"),
+        (&["restore", "b"], "annals log copy"),
         (&["share", "--with", "root"], "annals_reader"),
         (&["gc"], "one transaction"),
-        (&["doctor", "--deep"], "annals verify"),
+        (&["doctor", "--deep"], "annals proof verify"),
         (&["doctor", "--truncate-tail"], "standby"),
         (&["rebuild", "--indexes"], "REINDEX"),
         (&["redact", "--finish"], "VACUUM FULL"),

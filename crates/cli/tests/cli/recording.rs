@@ -75,7 +75,32 @@ fn a_service_without_systemd_is_an_error_that_names_what_failed() {
     );
     let unit = fs::read_to_string(place.path("config/systemd/user/annals.service")).unwrap();
     assert!(
-        unit.contains(&format!("--log \"{}\" serve", place.log_dir().display())),
+        unit.contains(&format!(
+            "--log \"{}\" service serve",
+            place.log_dir().display()
+        )),
         "{unit}"
     );
+}
+
+#[test]
+fn a_service_that_cannot_start_is_not_installed() {
+    let place = Place::with_log();
+    fs::create_dir(place.path("o'b")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_annals"), place.path("o'b/annals")).unwrap();
+    let unit = place.path("config/systemd/user/annals.service");
+    let run = |args: &[&str]| {
+        let mut command = place.command(args);
+        command
+            .env("PATH", place.path("nothing"))
+            .env("XDG_CONFIG_HOME", place.path("config"));
+        let ran = crate::support::Ran::of(command.output().unwrap());
+        assert!(!unit.exists(), "{args:?}");
+        ran
+    };
+    let on = ["record", "on", "claude", "--yes", "--service"];
+    let quoted = run(&[&on[..], &["--program", "o'b/annals"]].concat());
+    quoted.fails(1, &["path has quotes", "--program"]);
+    run(&[&["--log", "nowhere"], &on[..]].concat()).fails(1, &["there is no log at"]);
+    run(&["record", "on", "claude", "--service", "--dry-run"]).ok();
 }

@@ -1,4 +1,4 @@
-//! `annals redact` and `annals gc`: content goes from everything that shows it and from
+//! `annals log redact` and `annals log gc`: content goes from everything that shows it and from
 //! the files, and who had it removed is shown.
 
 use std::path::Path;
@@ -151,7 +151,7 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
         .ok()
         .stdout;
     assert!(one.contains(&format!("the blob {blob} stays")), "{one}");
-    assert!(one.contains("`annals redact --finish`"), "{one}");
+    assert!(one.contains("`annals log redact --finish`"), "{one}");
     let of_blob = place.run(&[
         "redact",
         &format!("sha256:{blob}"),

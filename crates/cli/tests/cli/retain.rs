@@ -637,7 +637,7 @@ fn what_a_killed_process_left_is_removed_and_two_do_not_work_at_once() {
     let own = fs::File::open(kept.repo().join(".git")).unwrap();
     own.lock().unwrap();
     let args = ["retain", "--repo", "repo", "--as", "keep-pack"];
-    let says = ["another `annals retain`", "Try again"];
+    let says = ["another `annals log retain`", "Try again"];
     kept.place.run(&args).fails(1, &says);
     drop(own);
     kept.retain(&["--as", "keep-pack"]);
@@ -809,7 +809,7 @@ fn keep_without_a_log(kept: &Kept, how: &str) {
             let keep = folder.join(format!("pack-{name}.keep"));
             fs::write(
                 keep,
-                "annals retain: blobs that a log names and no commit does.\n",
+                "annals log retain: blobs that a log names and no commit does.\n",
             )
             .unwrap();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Place, Running, grown, human, uuid};
+use crate::support::{Place, Running, grown, human, unbase64, uuid};
 
 fn start(place: &Place) -> Running {
     Running::of(place.command(&["serve", "--record-only", "--json"]))
@@ -120,7 +120,11 @@ fn what_cannot_be_served_is_refused() {
     }
     let absent = Place::empty().run(&["serve", "--record-only"]);
     assert_eq!(absent.status, 1, "{absent:?}");
-    assert!(absent.stderr.contains("annals init"), "{}", absent.stderr);
+    assert!(
+        absent.stderr.contains("annals log init"),
+        "{}",
+        absent.stderr
+    );
 }
 
 /// The first line of an answer to a request for a page.
@@ -324,24 +328,6 @@ fn an_object_is_exported_as_a_file_whose_proof_can_be_checked() {
     place
         .run(&["export", "html", run, "--at", "99999"])
         .fails(1, &["is not there yet"]);
-}
-
-/// The bytes that a text in base 64 stands for.
-fn unbase64(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text
-        .bytes()
-        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte));
-    let (mut bytes, mut bits, mut many) = (Vec::new(), 0_usize, 0);
-    for digit in digits {
-        (bits, many) = (bits << 6 | digit, many + 6);
-        if many >= 8 {
-            many -= 8;
-            bytes.push((bits >> many & 0xff) as u8);
-            bits &= (1 << many) - 1;
-        }
-    }
-    bytes
 }
 
 /// Hard links of a log share its files and its owner's socket: what is written to a copy would be in the original.

@@ -612,7 +612,11 @@ fn an_answer_to_a_session_names_its_request_and_says_what_it_granted() {
     for word in ["approve", "reject"] {
         let floating = place.run(&[word, &uuid(SESSION), "--reason", "no"]);
         assert_ne!(floating.status, 0);
-        let named = format!("annals {word} {} --request {}", uuid(SESSION), uuid(COMMIT));
+        let named = format!(
+            "annals intent {word} {} --request {}",
+            uuid(SESSION),
+            uuid(COMMIT)
+        );
         assert!(floating.stderr.contains(&named), "{}", floating.stderr);
         assert!(
             floating.stderr.contains("docs (\"please\")"),

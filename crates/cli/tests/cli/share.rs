@@ -6,6 +6,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use annals::OpenOptions;
+use annals::store_rocks::Options;
+use annals_testkit::generators::objects;
+use futures::executor::block_on;
 use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, Running, wait_for};
@@ -83,7 +87,9 @@ fn another_user_is_let_in_works_and_is_kept_out() {
     let (ada, agent, eve) = (ADA.to_string(), AGENT.to_string(), EVE.to_string());
     let serving = serve(&place);
     by(&place, ADA, &["submit", "Add a cache"]).ok();
-    let shown = by(&place, ADA, &["share", "--json"]).ok().json();
+    let shown = by(&place, ADA, &["log", "share-with", "--json"])
+        .ok()
+        .json();
     assert_eq!(shown["owner"], json!({ "user": ADA, "name": Value::Null }));
     assert_eq!(shown["others"], json!([]));
     let submit = ["submit", "Mend the parser"];
@@ -92,7 +98,7 @@ fn another_user_is_let_in_works_and_is_kept_out() {
         1,
         &[
             "may not write to the log",
-            &format!("annals share --with {agent}"),
+            &format!("annals log share-with --with {agent}"),
         ],
     );
 
@@ -113,7 +119,7 @@ fn another_user_is_let_in_works_and_is_kept_out() {
         ["list", "intents"].as_slice(),
         &["log"],
         &["inbox"],
-        &["share"],
+        &["log", "share-with"],
         &["verify"],
     ] {
         let shown = by(&place, AGENT, read).ok().stdout;
@@ -199,4 +205,34 @@ fn hooks_of_another_user_go_to_the_owner_or_say_that_their_event_is_lost() {
     let said = tell("p2").fails(0, &["is lost", "not this user's own folder"]);
     assert_eq!(said.stdout, "", "nothing for the agent");
     assert_eq!(by(&place, ADA, &intents).ok().lines().len(), 1);
+}
+
+/// Rows that are far behind are folded in memory by a user who writes by way of an owner, without a wait for one.
+#[test]
+fn rows_that_are_far_behind_do_not_wait_for_an_owner() {
+    let Some(place) = shared() else { return };
+    let log = place.path("ada/log");
+    let store = Options::default().with_sync(false);
+    let annals = OpenOptions::new().store(store);
+    let annals = annals.open(log.to_str().unwrap()).unwrap();
+    for append in objects::sample(7, 30_000).appends() {
+        block_on(annals.log().append(append)).unwrap();
+    }
+    block_on(annals.close());
+    for entry in fs::read_dir(&log).unwrap() {
+        chown(entry.unwrap().path(), Some(ADA), Some(ADA)).unwrap();
+    }
+    by(
+        &place,
+        ADA,
+        &["log", "share-with", "--with", &AGENT.to_string()],
+    )
+    .ok();
+    let list = ["object", "list", "intents", "--json"];
+    by(&place, AGENT, &["object", "list", "intents"]).fails(0, &["events behind the log"]);
+    let before = by(&place, AGENT, &list).ok().lines().len();
+    assert!(before > 0);
+    // The log's user updates them, and nothing is behind.
+    assert_eq!(by(&place, ADA, &list).ok().lines().len(), before);
+    assert_eq!(by(&place, AGENT, &list).ok().lines().len(), before);
 }

@@ -64,7 +64,7 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
     assert_eq!(summaries, ["first", "second"]);
     assert_eq!(json["clock_skew"]["events"], 1);
 
-    let verified = place.run(&["verify"]).ok().stdout;
+    let verified = place.run(&["verify", "-v"]).fails(0, &[]).stdout;
     assert!(
         verified.contains("clock skew, which is not a fault of the log: 2 events of 2 objects"),
         "{verified}"

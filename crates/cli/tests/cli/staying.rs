@@ -1,4 +1,4 @@
-//! Processes that stay beside agents: `annals record` and `annals watch` hear of each hook, and a transcript that grows
+//! Processes that stay beside agents: `annals record` and `annals service watch` hear of each hook, and a transcript that grows
 //! is not read again.
 
 use std::fs::{self, OpenOptions};

@@ -524,7 +524,7 @@ fn decisions_on_tool_calls_are_listed_and_explained(place: &Stored) {
         assert!(why.contains(part), "{part:?} is not in {why}");
     }
     let why = place.run(&["why", &granted]).ok().stdout;
-    assert!(why.contains(&format!("annals why {asked}")), "{why}");
+    assert!(why.contains(&format!("annals object why {asked}")), "{why}");
     let waiting = ["list", "tool_invocation", "--status", "denied", "--json"];
     assert_eq!(place.run(&waiting).ok().lines().len(), 1);
 }

@@ -1,7 +1,7 @@
 //! A log in a temporary folder, and the program run on it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::thread;
@@ -67,6 +67,7 @@ impl Place {
             .current_dir(self.dir.path())
             .env("ANNALS_LOG", &self.log)
             .env_remove("PGPASSWORD")
+            .env("TZ", "UTC")
             // The name of the user who runs the tests is hidden.
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env_remove("GIT_AUTHOR_NAME")
@@ -353,11 +354,16 @@ impl Running {
         Command::new("kill").arg(pid).status().unwrap();
     }
 
-    /// The same, and waits until it has ended well.
+    /// The same, and waits until it has ended well; returns what it printed to standard error, if that is a pipe.
     #[track_caller]
-    pub fn end(mut self) {
+    pub fn end(mut self) -> String {
         self.terminate();
         assert!(self.child.wait().unwrap().success());
+        let mut warned = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut warned).unwrap();
+        }
+        warned
     }
 }
 
@@ -376,4 +382,22 @@ pub fn wait_for(is_so: impl Fn() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(120), "it never is");
         thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// The bytes that a text in base 64 stands for.
+pub(crate) fn unbase64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text
+        .bytes()
+        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte));
+    let (mut bytes, mut bits, mut many) = (Vec::new(), 0_usize, 0);
+    for digit in digits {
+        (bits, many) = (bits << 6 | digit, many + 6);
+        if many >= 8 {
+            many -= 8;
+            bytes.push((bits >> many & 0xff) as u8);
+            bits &= (1 << many) - 1;
+        }
+    }
+    bytes
 }

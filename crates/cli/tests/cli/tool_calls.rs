@@ -207,7 +207,7 @@ fn why_says_what_decided_what_was_in_force_and_what_the_model_had() {
         "deny by rule Bash(git push:*) of /repo/settings.json",
         "because: never force",
         "mode of permissions: default",
-        "/repo/settings.json: annals cat ",
+        "/repo/settings.json: annals object cat ",
         "The model had 1 frame in its window",
         "all tests pass",
         "run.tool_requested by agent coder",
@@ -215,7 +215,7 @@ fn why_says_what_decided_what_was_in_force_and_what_the_model_had() {
         assert!(why.contains(part), "{part:?} is not in {why}");
     }
     assert!(!why.contains("push was denied"), "{why}");
-    let digest = why.split("annals cat ").nth(1).unwrap();
+    let digest = why.split("annals object cat ").nth(1).unwrap();
     let digest = digest.split_whitespace().next().unwrap();
     assert_eq!(place.run(&["cat", digest]).ok().stdout, SETTINGS);
 
@@ -234,7 +234,7 @@ fn why_says_what_decided_what_was_in_force_and_what_the_model_had() {
     assert!(why.contains("1 later decision rests on it"), "{why}");
     let third = place.run(&["why", &call(3)]).ok().stdout;
     assert!(
-        third.contains(&format!("annals why {}", call(2))),
+        third.contains(&format!("annals object why {}", call(2))),
         "{third}"
     );
 
@@ -258,7 +258,12 @@ fn a_call_is_listed_and_shown_before_it_is_over() {
         (1, 1, 1)
     );
     let show = place.run(&["show", &call(1)]).ok().stdout;
-    for part in ["denied", "requested on", "deny by rule", "annals why"] {
+    for part in [
+        "denied",
+        "requested on",
+        "deny by rule",
+        "annals object why",
+    ] {
         assert!(show.contains(part), "{part:?} is not in {show}");
     }
     let json = place.run(&["show", &call(2), "--json"]).ok().json();

@@ -200,6 +200,31 @@ fn lists_lead_to_a_run_through_time_and_the_terminal_is_put_back() {
 }
 
 #[test]
+fn sessions_are_shown_as_of_an_earlier_position() {
+    let place = Place::with_log();
+    story(&place);
+    let mut terminal = Terminal::of(&place, "--at now");
+    terminal.shows(&["Cache it", "live"]);
+    terminal.press("\u{1b}[D");
+    terminal.shows(&["as of event", "Cache it"]);
+    terminal.press("tyesterday\r");
+    terminal.shows(&["as of event 0", "none yet"]);
+    terminal.press("tnow\r");
+    terminal.shows(&["Cache it", "live"]);
+    terminal.press("q");
+    assert_eq!(terminal.ends().0, 0);
+    let mut terminal = Terminal::of(&place, "--at yesterday");
+    terminal.shows(&["as of event 0", "none yet"]);
+    terminal.press("q");
+    assert_eq!(terminal.ends().0, 0);
+    for (at, says) in [("soon", "RFC 3339"), ("999999", "ends at")] {
+        let (status, shown) = Terminal::of(&place, &format!("--at {at}")).ends();
+        assert_ne!(status, 0, "{shown}");
+        assert!(shown.contains(says), "{at}: {shown}");
+    }
+}
+
+#[test]
 fn an_event_of_another_process_appears() {
     let place = Place::with_log();
     story(&place);

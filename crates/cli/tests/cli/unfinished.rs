@@ -1,4 +1,4 @@
-//! `annals verify` while a redaction is carried out, and after one was killed between its steps.
+//! `annals proof verify` while a redaction is carried out, and after one was killed between its steps.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -116,7 +116,8 @@ fn verify_says_that_a_killed_redaction_is_unfinished_until_the_log_is_opened_for
 
 #[test]
 fn verify_during_a_redaction_says_that_it_is_being_carried_out() {
-    let next = "it is being carried out by the process that writes: run `annals verify` again";
+    let next =
+        "it is being carried out by the process that writes: run `annals proof verify` again";
     // A redaction may be over before the other process has begun.
     for _ in 0..5 {
         let place = Place::empty();

@@ -13,7 +13,7 @@ use crate::import::fields::NOTHING;
 use crate::import::format::Numbered;
 use crate::import::format::time;
 use crate::transcript::item::{
-    Course, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
+    Course, Entry, Item, Read, Said, Setting, Source, Speaker, SubAgent, Usage, What,
 };
 use crate::transcript::texts;
 
@@ -204,6 +204,8 @@ fn trajectory(
         )));
     }
     let first = *number + 1;
+    let called = root.and_then(|root| own.called_by(root));
+    reads.extend(called.map(|agent| (first, Ok(Read::SubAgent(agent)))));
     for (name, value) in &document.fields {
         if let Some(read) = own.field(name, value, names) {
             reads.push((first, Ok(read)));
@@ -291,6 +293,19 @@ fn place(
 }
 
 impl Trajectory {
+    /// The sub-agent that it is of, if another sub-agent's trajectory has it.
+    fn called_by(&self, root: &Trajectory) -> Option<SubAgent> {
+        let (Course::Side(name), Course::Side(caller)) = (&self.course, &root.course) else {
+            return None;
+        };
+        Some(SubAgent {
+            session: self.session.clone(),
+            name: name.clone(),
+            call: None,
+            parent: Some(caller.clone()),
+        })
+    }
+
     /// A field of the trajectory that is kept as it is; none for those that are known otherwise, and
     /// for sums.
     fn field(&self, name: &str, value: &RawValue, names: Option<&IdSecret>) -> Option<Read> {

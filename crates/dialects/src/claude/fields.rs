@@ -54,8 +54,44 @@ pub(super) const TALK: Table = &[
         "message.usage.cache_creation.ephemeral_5m_input_tokens",
         Inferred,
     ),
+    // What is in none of the totals is recorded by model.
+    ("message.usage.iterations[].type", Inferred),
+    ("message.usage.iterations[].model", Inferred),
+    ("message.usage.iterations[].input_tokens", Inferred),
+    (
+        "message.usage.iterations[].cache_read_input_tokens",
+        Inferred,
+    ),
+    (
+        "message.usage.iterations[].cache_creation_input_tokens",
+        Inferred,
+    ),
+    ("message.usage.iterations[].output_tokens", Inferred),
+    ("message.usage.speed", Inferred),
+    ("message.usage.service_tier", Inferred),
     ("message.content", Apart),
     ("toolUseResult", Apart),
+];
+
+/// A prompt that was queued while the agent worked, as an attachment has it.
+pub(super) const ATTACHED: Table = &[
+    ("type", Inferred),
+    ("uuid", Kept),
+    ("parentUuid", Kept),
+    ("sessionId", Kept),
+    ("promptId", Inferred),
+    ("timestamp", Kept),
+    ("isSidechain", Kept),
+    ("isMeta", Kept),
+    ("cwd", Kept),
+    ("gitBranch", Kept),
+    ("version", Kept),
+    ("userType", Inferred),
+    ("attachment.type", Inferred),
+    ("attachment.prompt", Kept),
+    ("attachment.commandMode", Inferred),
+    ("attachment.isMeta", Inferred),
+    ("attachment.origin.kind", Inferred),
 ];
 
 /// What the program has copies of.

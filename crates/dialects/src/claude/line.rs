@@ -1,9 +1,12 @@
 //! One line of a recording as Claude Code writes it, and the entry that it is.
 
+use std::collections::BTreeMap;
+
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::IdSecret;
+use memchr::memmem;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -11,10 +14,11 @@ use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
 use crate::import::fields::{NOTHING, Table};
 use crate::import::format::time;
+use crate::import::members::{Members, elements};
 use crate::transcript::item;
 use crate::transcript::item::{
-    CallDecision, Course, Details, Dropped, Entry, Evidence, Item, Origin, Read, Said, Setting,
-    Source, Speaker, What,
+    CallDecision, Course, Details, Dropped, Entry, Evidence, Item, ModelUsage, Origin, QUEUED,
+    Read, Said, Setting, Source, Speaker, SubAgent, What,
 };
 use crate::transcript::texts;
 
@@ -74,6 +78,9 @@ pub(super) struct Talk {
     pub(super) attachment: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) data: Option<Box<RawValue>>,
+    /// The call that a sub-agent works for.
+    #[serde(default, rename = "parentToolUseID")]
+    parent_tool_use: Option<Box<RawValue>>,
     /// Whether it has a name of its own.
     #[serde(skip)]
     is_named: bool,
@@ -138,6 +145,14 @@ struct Usage {
     output_tokens: Option<Option<u64>>,
     #[serde(default)]
     cache_creation: Option<Box<RawValue>>,
+    /// The steps of the request. What other models did in it is only here.
+    #[serde(default)]
+    iterations: Option<Box<RawValue>>,
+    /// How the request was served, which has prices of its own.
+    #[serde(default)]
+    speed: Option<Box<RawValue>>,
+    #[serde(default)]
+    service_tier: Option<Box<RawValue>>,
 }
 
 /// The tokens written to a cache, by how long they stay.
@@ -145,6 +160,14 @@ struct Usage {
 struct CacheCreation {
     #[serde(default)]
     ephemeral_1h_input_tokens: Option<u64>,
+}
+
+impl CacheCreation {
+    fn kept_for_an_hour(raw: Option<&RawValue>) -> Option<u64> {
+        let written: Option<CacheCreation> =
+            raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        written?.ephemeral_1h_input_tokens
+    }
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
@@ -155,10 +178,7 @@ impl Usage {
     /// The same with what the line says that the message cost. What is not a number there is none.
     fn with_cost(self, cost: Option<&RawValue>) -> item::Usage {
         let usd: Option<f64> = cost.and_then(|cost| serde_json::from_str(cost.get()).ok());
-        let written = self.cache_creation.as_deref();
-        let written: Option<CacheCreation> =
-            written.and_then(|written| serde_json::from_str(written.get()).ok());
-        let hour = written.and_then(|written| written.ephemeral_1h_input_tokens);
+        let hour = CacheCreation::kept_for_an_hour(self.cache_creation.as_deref());
         let all = [
             self.input_tokens,
             self.cache_read_input_tokens,
@@ -174,6 +194,68 @@ impl Usage {
         .with_kept_for_an_hour(hour)
         .with_cost(usd)
         .with_fields(false, hour.is_some(), usd.is_some())
+    }
+
+    /// The name by which a model's tokens are priced that were served faster, or together with those of other requests.
+    fn priced_as(&self, model: &str) -> Option<String> {
+        let speed = own_text(self.speed.as_deref());
+        let tier = own_text(self.service_tier.as_deref());
+        let is_fast = speed.is_some_and(|speed| speed == "fast");
+        let is_batch = tier.is_some_and(|tier| tier == "batch");
+        let way = match (is_fast, is_batch) {
+            (true, _) => "fast",
+            (false, true) => "batch",
+            (false, false) => return None,
+        };
+        let ending = format!("-{way}");
+        (!model.ends_with(&ending)).then(|| format!("{model}{ending}"))
+    }
+
+    /// What the request used that its totals do not have, by model: of an advisor, and to compact the context.
+    fn beside(&self, model: Option<&str>) -> Vec<ModelUsage> {
+        let steps = self.iterations.as_deref().map(RawValue::get);
+        let (steps, _) = elements(steps.unwrap_or("[]"));
+        let mut models: BTreeMap<String, [u64; 5]> = BTreeMap::new();
+        for step in steps {
+            let step = Members::of(Some(step));
+            let named = step.text("model").filter(|name| !name.trim().is_empty());
+            let is_apart = match step.text("type").as_deref() {
+                // The totals are the sums of these; what a model declined to answer costs nothing.
+                None | Some("message" | "fallback_message") => false,
+                Some("advisor_message" | "compaction") => true,
+                Some(_) => named.is_some() && named.as_deref() != model,
+            };
+            let Some(name) = named.or_else(|| model.map(str::to_owned)) else {
+                continue;
+            };
+            if !is_apart {
+                continue;
+            }
+            let hour = CacheCreation::kept_for_an_hour(step.raw("cache_creation"));
+            let [input, read, write, output] = [
+                "input_tokens",
+                "cache_read_input_tokens",
+                "cache_creation_input_tokens",
+                "output_tokens",
+            ]
+            .map(|field| step.count(field).unwrap_or_default());
+            let counts = [input, read, write, output, hour.unwrap_or_default()];
+            let sums = models.entry(name).or_default().iter_mut();
+            sums.zip(counts)
+                .for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        }
+        let usage = |(model, sums): (String, [u64; 5])| {
+            let [input, read, write, output, hour] = sums;
+            let usage = item::Usage {
+                fields: [0; item::COUNTS],
+                ..item::Usage::of([input, read, write, output].map(Some))
+            };
+            ModelUsage {
+                model,
+                usage: usage.with_kept_for_an_hour(Some(hour)),
+            }
+        };
+        models.into_iter().map(usage).collect()
     }
 }
 
@@ -278,18 +360,24 @@ pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: S
         .message
         .as_mut()
         .and_then(|message| message.usage.take());
-    let usage = usage.map(|usage| usage.with_cost(talk.cost.as_deref()));
     let message = talk.message.as_ref();
+    let model = message.and_then(|message| message.model.clone());
+    let named = usage.as_ref().zip(model.as_deref());
+    let priced_as = named.and_then(|(usage, model)| usage.priced_as(model));
+    let beside = usage.as_ref().map(|usage| usage.beside(model.as_deref()));
+    let usage = usage.map(|usage| usage.with_cost(talk.cost.as_deref()));
     let has_text = |text: &String| !text.trim().is_empty();
     let origin = Origin {
         request: own_text(talk.request_id.as_deref()),
         stop_reason: own_text(message.and_then(|message| message.stop_reason.as_deref())),
         git_branch: talk.git_branch.clone().filter(has_text),
+        script: None,
     };
     let decisions = items.iter().filter_map(decided).collect();
     Read::Entry(Box::new(Entry {
         text,
         table: fields::TALK,
+        older_session: None,
         session: talk.session_id.clone().filter(has_text),
         course,
         name,
@@ -305,17 +393,77 @@ pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: S
         message: message
             .and_then(|message| message.id.clone())
             .filter(has_text),
-        model: message.and_then(|message| message.model.clone()),
+        model,
         prompt: talk.prompt_id.filter(has_text),
         usage,
+        priced_as,
+        beside: beside.unwrap_or_default(),
         subtype: talk.subtype,
         origin,
         details: talk.tool_use_result.map(details),
         items,
         dropped,
         decisions,
+        older_frame: None,
         said,
     }))
+}
+
+/// A prompt that was queued while the agent worked, as an attachment has it.
+pub(super) struct AttachedPrompt {
+    pub(super) text: String,
+    /// The name that the program gives it.
+    pub(super) source: Option<String>,
+    blocks: Vec<Block>,
+}
+
+impl AttachedPrompt {
+    /// Reads an attachment. `None` if it is no prompt of a person: what ends a task in the background is queued, and what
+    /// other agents say.
+    pub(super) fn read(talk: &Talk) -> Option<AttachedPrompt> {
+        let attachment = Members::of(talk.attachment.as_deref());
+        if attachment.text("type").as_deref() != Some(QUEUED) || talk.course() != Course::Main {
+            return None;
+        }
+        let mode = attachment.text("commandMode");
+        let origin = attachment.within("origin").text("kind");
+        let is_by_program =
+            talk.is_meta == Some(true) || attachment.get("isMeta").unwrap_or_default();
+        let is_prompt = mode.is_none_or(|mode| mode == "prompt");
+        if is_by_program || !is_prompt || origin.is_some_and(|origin| origin != "human") {
+            return None;
+        }
+        let blocks = blocks(attachment.raw("prompt")?).ok()?;
+        let texts = blocks.iter().filter_map(|block| match &block.part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        written::asked(&text)?;
+        Some(AttachedPrompt {
+            text,
+            source: attachment.text("source_uuid"),
+            blocks,
+        })
+    }
+
+    /// The entry of an attachment as the prompt that it has.
+    pub(super) fn entry(self, text: String, talk: Talk) -> Read {
+        // A copy of the line may repeat the prompt.
+        let said = said(&talk, &[]);
+        let mut read = entry(text, talk, self.blocks, Speaker::User);
+        if let Read::Entry(entry) = &mut read {
+            entry.said = said;
+            entry.subtype = Some(QUEUED.to_owned());
+            entry.table = fields::ATTACHED;
+            for item in &mut entry.items {
+                // All of it is counted as a part of the line.
+                item.sources.clear();
+                item.path = "attachment.prompt";
+            }
+        }
+        read
+    }
 }
 
 /// A compaction takes all that was before out of the context. One that says which messages it kept
@@ -408,6 +556,36 @@ fn source(raw: Option<Box<RawValue>>, table: Table) -> Source {
         raw,
         table,
     }
+}
+
+/// The sub-agent that the result of a call names.
+pub(super) fn sub_agent_of_result(talk: &Talk, blocks: &[Block]) -> Option<SubAgent> {
+    let call = blocks.iter().find_map(|block| match &block.part {
+        Part::ToolResult { tool_use, .. } => tool_use.clone(),
+        _ => None,
+    })?;
+    let result = talk.tool_use_result.as_deref()?;
+    // Results are many, and few are of sub-agents.
+    memmem::find(result.get().as_bytes(), b"\"agentId\"")?;
+    Some(SubAgent {
+        session: talk.session_id.clone(),
+        name: Members::of(Some(result)).text("agentId")?,
+        call: Some(call),
+        parent: None,
+    })
+}
+
+/// The sub-agent whose work a line of the program shows.
+pub(super) fn sub_agent_at_work(talk: &Talk, agent: Option<&str>) -> Option<SubAgent> {
+    Some(SubAgent {
+        session: talk.session_id.clone(),
+        name: agent?.to_owned(),
+        call: own_text(talk.parent_tool_use.as_deref()),
+        parent: match talk.course() {
+            Course::Side(agent) => Some(agent),
+            Course::Main | Course::Beside => None,
+        },
+    })
 }
 
 /// Results first, then the text, then what else there is.

@@ -5,29 +5,32 @@
 //! | --- | --- |
 //! | `progress` with `agent_progress` | a line of a sub-agent's side chain |
 //! | `progress` with `hook_progress`, `system` with `stop_hook_summary` | evidence of kind `hook` |
-//! | `queue-operation` | a prompt, when it is given to the model while that works (`remove`); one that is taken out for the next turn (`dequeue`) follows as a line of its own, and one that the person takes back (`popAll`) is not recorded as a prompt |
+//! | `queue-operation`, `attachment` of type `queued_command` | a prompt that was typed while the model worked, once (`queue.rs`) |
 //! | `file-history-snapshot` | a context snapshot of the files that it names, if it names any |
 //! | `custom-title`, `ai-title` | evidence of kind `session_title`, if the title is another one than before |
 //! | `permission-mode`, `pr-link`, `system` with `api_error` or `turn_duration` | evidence of that kind |
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use annals_domain::Pairs;
 use annals_event_log::IdSecret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::line::{self, Talk, evidence, kept};
+use super::line::{self, AttachedPrompt, Talk, evidence, kept};
+use super::queue::{PromptQueue, Queued};
 use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
 use crate::import::fields::count;
 use crate::import::format::time;
 use crate::report::Fields;
-use crate::transcript::item::{Backup, Backups, Entry, Evidence, Item, Read, Said, Speaker, What};
+use crate::transcript::item::{
+    Backup, Backups, Course, Entry, Evidence, Item, REPEATED, Read, Said, Speaker, SubAgent, What,
+};
 use crate::transcript::texts;
 
-/// Prompts of a session that wait, at most. A person types few.
-const QUEUED: usize = 1_000;
+/// How a text begins by which the program records that a person interrupted the model.
+const INTERRUPTED: &str = "[Request interrupted";
 
 /// Sessions of which something waits or is remembered, at most.
 const SESSIONS: usize = 10_000;
@@ -38,19 +41,14 @@ const FILES: usize = 10_000;
 /// What is remembered from line to line.
 #[derive(Debug, Default)]
 pub(super) struct Program {
-    queues: HashMap<String, VecDeque<Queued>>,
+    queues: HashMap<String, PromptQueue>,
     /// The newest title of each session.
     titles: HashMap<String, String>,
     /// The newest line with a name of its own, of each session. Lines that have none are distinguished
     /// by it.
     newest: HashMap<String, String>,
-}
-
-#[derive(Debug)]
-struct Queued {
-    name: String,
-    text: String,
-    at: Option<annals_domain::Timestamp>,
+    /// Who called sub-agents, by the newest line.
+    called: Vec<SubAgent>,
 }
 
 /// A line that has no name, and no place in the conversation's order but its position in the file.
@@ -99,35 +97,103 @@ impl Program {
             kind: format!("queue-operation/{operation}"),
             text: text.to_owned(),
         };
-        if !self.queues.contains_key(&session) && self.queues.len() >= SESSIONS {
-            return Ok(skipped());
-        }
         let name = self.name(&aside, text, secret);
-        let said = aside.content.as_deref();
-        let said = said.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
-        let queue = self.queues.entry(session).or_default();
+        let Some(queue) = self.queue_of(&session) else {
+            return Ok(skipped());
+        };
+        let said = aside.content.as_deref().and_then(queued_text);
         match operation.as_str() {
-            "enqueue" if queue.len() < QUEUED => {
-                let at = aside.timestamp.as_deref().and_then(time);
-                let text = said.unwrap_or_default();
-                queue.push_back(Queued { name, text, at });
-            }
-            "dequeue" => drop(queue.pop_front()),
-            "popAll" => queue.clear(),
+            "enqueue" => queue.enqueue(Queued {
+                name,
+                text: said.unwrap_or_default(),
+                at: aside.timestamp.as_deref().and_then(time),
+                is_attached: false,
+            }),
+            "dequeue" => queue.dequeue(said.as_deref()),
+            "popAll" => queue.pop_all(),
             "remove" => {
-                // It may say which one.
-                let place = match &said {
-                    Some(said) => queue.iter().position(|queued| queued.text == *said),
-                    None => (!queue.is_empty()).then_some(0),
-                };
-                let queued = place.and_then(|place| queue.remove(place));
-                if let Some(queued) = queued.filter(|queued| !queued.text.trim().is_empty()) {
+                if let Some(queued) = queue.remove(said.as_deref()) {
                     return Ok(prompt(&aside, queued, text));
                 }
             }
             _ => {}
         }
         Ok(skipped())
+    }
+
+    /// The queue of a session; none, if there are too many sessions.
+    pub(super) fn queue_of(&mut self, session: &str) -> Option<&mut PromptQueue> {
+        if !self.queues.contains_key(session) {
+            if self.queues.len() >= SESSIONS {
+                return None;
+            }
+            self.queues
+                .insert(session.to_owned(), PromptQueue::default());
+        }
+        self.queues.get_mut(session)
+    }
+
+    /// The entry of an attachment with a prompt: the prompt, or that it repeats one.
+    pub(super) fn attached(&mut self, prompt: AttachedPrompt, text: String, talk: Talk) -> Read {
+        let session = talk.session_id.clone().unwrap_or_default();
+        let source = prompt.source.as_deref();
+        let queue = self.queue_of(&session);
+        if queue.is_none_or(|queue| queue.attached(&prompt.text, source)) {
+            return prompt.entry(text, talk);
+        }
+        let mut read = line::entry(text, talk, Vec::new(), Speaker::Program);
+        if let Read::Entry(entry) = &mut read {
+            entry.subtype = Some(REPEATED.to_owned());
+        }
+        read
+    }
+
+    /// Follows what is said. A line of the user that repeats a queued prompt says nothing.
+    pub(super) fn spoken(&mut self, read: Read) -> Read {
+        let Read::Entry(mut entry) = read else {
+            return read;
+        };
+        let session = entry.session.as_deref().unwrap_or_default();
+        let (Course::Main, Some(queue)) = (&entry.course, self.queue_of(session)) else {
+            return Read::Entry(entry);
+        };
+        if entry.speaker == Speaker::Model {
+            queue.answered();
+            return Read::Entry(entry);
+        }
+        let repeats = |item: &Item| match &item.what {
+            What::Prompt {
+                asked: Some(asked), ..
+            } => !queue.typed(asked),
+            What::Prompt { text, .. } => {
+                if text.starts_with(INTERRUPTED) {
+                    queue.answered();
+                }
+                false
+            }
+            _ => false,
+        };
+        match entry.items.iter().position(repeats) {
+            Some(_) if entry.items.len() == 1 => Read::Skipped {
+                kind: "user (a queued prompt again)".to_owned(),
+                text: entry.text,
+            },
+            Some(prompt) => {
+                entry.items.remove(prompt);
+                Read::Entry(entry)
+            }
+            None => Read::Entry(entry),
+        }
+    }
+
+    /// Remembers who called a sub-agent.
+    pub(super) fn tells_of(&mut self, agent: Option<SubAgent>) {
+        self.called.extend(agent);
+    }
+
+    /// Who called sub-agents, by the lines since this was asked last.
+    pub(super) fn told(&mut self) -> impl Iterator<Item = SubAgent> {
+        std::mem::take(&mut self.called).into_iter()
     }
 
     /// A title that a person or the model gave a session. The program repeats it.
@@ -228,6 +294,13 @@ pub(super) fn agent_progress(
         item.sources.clear();
     }
     Ok(Read::Entry(entry))
+}
+
+/// The text of a queued prompt, which may have images, too.
+fn queued_text(content: &RawValue) -> Option<String> {
+    let is_text = content.get().starts_with(['"', '[']);
+    let text = is_text.then(|| texts::text_of(Some(content)));
+    text.filter(|text| !text.trim().is_empty())
 }
 
 /// An entry that has nothing but its position.

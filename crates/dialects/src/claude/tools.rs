@@ -91,7 +91,7 @@ impl<'a> Input<'a> {
         Texts {
             content: self.text("content"),
             replaced,
-            change: None,
+            ..Texts::default()
         }
     }
 }

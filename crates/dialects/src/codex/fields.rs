@@ -162,3 +162,64 @@ pub(super) const EDIT_END: Table = &[
     ("payload.metadata.duration_seconds", Kept),
     ("payload.changes", Inferred),
 ];
+
+/// The same where an item has it.
+pub(super) const ITEM_END: Table = &[
+    ("payload.item.type", Inferred),
+    ("payload.item.id", Kept),
+    ("payload.item.exit_code", Inferred),
+    ("payload.item.status", Inferred),
+    ("payload.item.success", Inferred),
+    ("payload.item.duration", Kept),
+];
+pub(super) const ITEM_EDIT_END: Table = &[
+    ("payload.item.type", Inferred),
+    ("payload.item.id", Kept),
+    ("payload.item.status", Inferred),
+    ("payload.item.success", Inferred),
+    ("payload.item.duration", Kept),
+    ("payload.item.changes", Inferred),
+];
+
+/// What a script did, as an item or as the payload of a line has it.
+pub(super) const DONE_ITEM: Table = &[
+    ("payload.item.type", Inferred),
+    ("payload.item.id", Kept),
+    ("payload.item.command", Kept),
+    ("payload.item.cwd", Kept),
+    ("payload.item.changes", Kept),
+    ("payload.item.server", Kept),
+    ("payload.item.tool", Kept),
+    ("payload.item.arguments", Kept),
+    ("payload.item.result", Kept),
+    ("payload.item.content_items", Kept),
+    ("payload.item.error", Kept),
+    ("payload.item.status", Inferred),
+    ("payload.item.success", Inferred),
+    ("payload.item.exit_code", Inferred),
+    ("payload.item.duration", Kept),
+    ("payload.item.aggregated_output", Kept),
+    ("payload.item.formatted_output", Inferred),
+    ("payload.item.stdout", Inferred),
+    ("payload.item.stderr", Inferred),
+];
+pub(super) const DONE: Table = &[
+    ("payload.type", Inferred),
+    ("payload.call_id", Kept),
+    ("payload.command", Kept),
+    ("payload.cwd", Kept),
+    ("payload.changes", Kept),
+    ("payload.invocation", Kept),
+    ("payload.result", Kept),
+    ("payload.status", Inferred),
+    ("payload.success", Inferred),
+    ("payload.exit_code", Inferred),
+    ("payload.duration", Kept),
+    ("payload.aggregated_output", Kept),
+    ("payload.formatted_output", Inferred),
+    ("payload.stdout", Inferred),
+    ("payload.stderr", Inferred),
+];
+
+/// What is counted with the call.
+pub(super) const ELSEWHERE: Table = &[("payload", Apart), ("payload.item", Apart)];

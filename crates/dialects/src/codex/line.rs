@@ -21,6 +21,8 @@ pub(super) struct Line {
     /// Its JSON; the value of its field `payload` is the payload.
     pub(super) text: String,
     pub(super) at: Option<Timestamp>,
+    /// Its number in the history, which newer rollouts have.
+    pub(super) ordinal: Option<u64>,
     pub(super) kind: String,
     pub(super) payload: Box<RawValue>,
 }
@@ -35,12 +37,14 @@ impl Line {
         }
         let members = Members::read(&text)?;
         let at = members.text("timestamp").as_deref().and_then(time);
+        let ordinal = members.count("ordinal");
         let kind = members.text("type");
         if let (Some(kind), Some(payload)) = (&kind, members.raw("payload")) {
             let (kind, payload) = (kind.clone(), payload.to_owned());
             return Ok(Line {
                 text,
                 at,
+                ordinal,
                 kind,
                 payload,
             });
@@ -57,6 +61,7 @@ impl Line {
         Ok(Line {
             text: format!("{{\"payload\":{}}}", payload.get()),
             at,
+            ordinal,
             kind,
             payload,
         })
@@ -74,6 +79,10 @@ pub(super) struct Spoken {
     pub(super) texts: Vec<String>,
     /// What is known of who let a call through whose result it has, or did not.
     pub(super) decision: Option<CallDecision>,
+    /// The call of the script that made the call which it has.
+    pub(super) script: Option<String>,
+    /// The frame by which older versions recorded it.
+    pub(super) older_frame: Option<usize>,
 }
 
 impl Spoken {
@@ -85,6 +94,8 @@ impl Spoken {
             details: None,
             texts: Vec::new(),
             decision: None,
+            script: None,
+            older_frame: None,
         }
     }
 
@@ -263,22 +274,49 @@ fn refusal(call: &str, content: Option<&RawValue>) -> Option<CallDecision> {
     is_refused.then(|| CallDecision::new(call, ToolVerdict::Deny, ToolDecider::Person))
 }
 
+/// How the program says that a call ended.
+#[derive(Debug)]
+pub(super) struct CallEnd {
+    /// Where it is in its line: the payload, or an item of it.
+    pub(super) path: &'static str,
+    pub(super) raw: Box<RawValue>,
+}
+
+impl CallEnd {
+    /// What becomes of its fields, for any call and for an edit.
+    fn tables(&self) -> (Table, Table) {
+        match self.path {
+            ITEM => (fields::ITEM_END, fields::ITEM_EDIT_END),
+            _ => (fields::END, fields::EDIT_END),
+        }
+    }
+}
+
+/// The path of an item that was completed.
+pub(super) const ITEM: &str = "payload.item";
+
 /// The result of a tool call, and how the program says that it ended.
-pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue>>) -> Spoken {
+pub(super) fn result(payload: &Members<'_>, id: String, end: Option<CallEnd>) -> Spoken {
     let (path, table) = match payload.raw("tools") {
         Some(_) => ("payload.tools", fields::TOOLS),
         None => ("payload.output", fields::OUTPUT),
     };
     let raw = payload.raw("output").or_else(|| payload.raw("tools"));
     let outcome = tools::outcome(raw);
-    let (failed, took) = end.as_deref().map(tools::ended).unwrap_or_default();
+    let (failed, took) = match &end {
+        Some(end) => tools::ended(&end.raw),
+        None => (None, None),
+    };
     let by_status = payload.text("status").as_deref() == Some("failed");
     let failed = failed.unwrap_or(outcome.failed || by_status);
     let decision = refusal(&id, outcome.content.as_deref());
     let what = answer(id, outcome.content.as_deref(), failed, path);
     let took = took.or(outcome.duration_ms);
     let extra = match (end, outcome.metadata) {
-        (Some(end), _) => Some(("payload", end, fields::END, fields::EDIT_END)),
+        (Some(end), _) => {
+            let (table, edit_table) = end.tables();
+            Some((end.path, end.raw, table, edit_table))
+        }
         (None, Some(metadata)) => Some(("payload.metadata", metadata, fields::END, fields::END)),
         (None, None) => took.and_then(|took| {
             let took = RawValue::from_string(took.to_string()).ok()?;

@@ -1,5 +1,6 @@
 //! What Codex's tools do with files, and whether they worked, by what rollouts have of their calls and results.
 
+use annals_domain::run::ChangeType;
 use serde_json::value::RawValue;
 
 use super::fields;
@@ -7,7 +8,7 @@ use crate::import::members::Members;
 use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::apply_patch;
-use crate::transcript::edit::{FileUse, Patch, PatchOutcome};
+use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
 use crate::transcript::unified_diff::hunks;
 
 /// Codex.
@@ -36,6 +37,7 @@ fn edits(tool: &str) -> bool {
 fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
     let members = Members::of(input);
     match tool {
+        "apply_patch" if members.raw("changes").is_some() => changed(&members.within("changes")),
         "apply_patch" => {
             let own: Option<String> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
             let named = || members.text("input").or_else(|| members.text("patch"));
@@ -57,6 +59,47 @@ fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The files that changes are of, by their paths.
+fn changed(changes: &Members<'_>) -> Vec<FileUse> {
+    let mut files = Vec::new();
+    for (path, change) in changes.iter().filter(|(path, _)| !path.trim().is_empty()) {
+        let change = Members::of(Some(change));
+        let content = change.get::<String>("content");
+        let moved_to = change.text("move_path");
+        let mut texts = Texts {
+            change: Some(match change.text("type").as_deref() {
+                Some("add") => ChangeType::Add,
+                Some("delete") => ChangeType::Delete,
+                _ if moved_to.is_some() => ChangeType::Rename,
+                _ => ChangeType::Modify,
+            }),
+            ..Texts::default()
+        };
+        match texts.change {
+            Some(ChangeType::Add) => texts.content = content,
+            Some(ChangeType::Delete) => {
+                texts.replaced = content
+                    .map(|text| (text, String::new()))
+                    .into_iter()
+                    .collect();
+            }
+            _ => texts.diff = change.get("unified_diff"),
+        }
+        match moved_to {
+            Some(moved_to) => {
+                let gone = Texts {
+                    change: Some(ChangeType::Delete),
+                    ..Texts::default()
+                };
+                files.push(FileUse::write(path.to_owned(), gone));
+                files.push(FileUse::write(moved_to, texts));
+            }
+            None => files.push(FileUse::write(path.to_owned(), texts)),
+        }
+    }
+    files
 }
 
 /// The envelope that a command gives to apply_patch.
@@ -257,7 +300,13 @@ pub(super) fn ended(end: &RawValue) -> (Option<bool>, Option<u64>) {
         .count("secs")
         .map(|secs| secs.saturating_mul(1_000));
     let nanos = duration.count("nanos").unwrap_or_default() / 1_000_000;
+    let by_status = match end.text("status").as_deref() {
+        Some("failed" | "declined") => Some(true),
+        Some("completed") => Some(false),
+        _ => None,
+    };
     let failed = by_code.or(success.map(|success| !success)).or(by_result);
+    let failed = failed.or(by_status);
     (failed, seconds.map(|secs| secs.saturating_add(nanos)))
 }
 

@@ -12,7 +12,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "data.outputTokens",
     "data.reasoningTokens",
     "data.(kept for an hour)",
-    "data.(cost)",
+    "data.copilotUsage.totalNanoAiu",
 ];
 
 /// What a person or the model says.
@@ -52,6 +52,7 @@ pub(super) const USAGE: Table = &[
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
     (TOKENS[4], Apart),
+    (TOKENS[6], Apart),
 ];
 
 /// A tool call, as it is asked for or begins.

@@ -571,7 +571,7 @@ impl Spans {
             origin: Origin {
                 request: span.read(fields::RESPONSE).map(str::to_owned),
                 stop_reason: finished.filter(|reason| !reason.is_empty()),
-                git_branch: None,
+                ..Origin::default()
             },
             said,
             ..self.entry(place, span.name.clone(), Speaker::Model, items)

@@ -18,18 +18,22 @@ use crate::import::fields::{NOTHING, Table};
 use crate::import::format::Numbered;
 use crate::import::format::time;
 use crate::transcript::item::{
-    Course, Details, Entry, Item, Read, Said, Source, Speaker, Usage, What,
+    Course, Details, Entry, Item, Read, Said, Source, Speaker, SubAgent, Usage, What,
 };
 use crate::transcript::texts;
 
 /// So many messages and calls of a file are remembered, to know what of a message is new.
-const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+pub(super) const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 
 /// A session, as far as its file was read.
 pub(super) struct Session {
     id: Option<String>,
     /// Whether it is a sub-agent's.
     is_side: bool,
+    /// The session that it is a sub-agent of, by the folder of its file.
+    above: Option<String>,
+    /// The sub-agent that called it.
+    caller: Option<String>,
     /// What of its messages was read.
     known: LruCache<String, ()>,
 }
@@ -39,6 +43,8 @@ impl Default for Session {
         Session {
             id: None,
             is_side: false,
+            above: None,
+            caller: None,
             known: LruCache::new(REMEMBERED),
         }
     }
@@ -141,6 +147,25 @@ struct Placed<'a> {
 }
 
 impl Session {
+    /// A session whose file lies in the folder of another one; where that is a sub-agent's, with the sub-agent's session.
+    pub(super) fn in_folder(folder: Option<String>, session: Option<String>) -> Session {
+        let (above, caller) = match session {
+            Some(session) => (Some(session), folder),
+            None => (folder, None),
+        };
+        Session {
+            above,
+            caller,
+            ..Session::default()
+        }
+    }
+
+    /// The name of the sub-agent that it is, and the session.
+    pub(super) fn sub_agent(&self) -> Option<(&str, &str)> {
+        let (id, above) = (self.id.as_deref()?, self.above.as_deref()?);
+        (self.is_side && id != above).then_some((id, above))
+    }
+
     /// What a line says.
     pub(super) fn line(
         &mut self,
@@ -254,19 +279,31 @@ impl Session {
         names: Option<&IdSecret>,
     ) -> Result<Vec<Read>, BadLine> {
         let placed = self.placed(raw, names)?;
-        match self.known.contains(&placed.name) {
-            true => Ok(Vec::new()),
-            false => self.message(raw, names),
+        if !self.known.contains(&placed.name) {
+            return self.message(raw, names);
         }
+        // What a message cost may be in the history alone.
+        let usage = placed.message.tokens.map(Usage::from);
+        let usage = usage.filter(|_| !self.known.contains(&counted(&placed.name)));
+        let Some(usage) = usage else {
+            return Ok(Vec::new());
+        };
+        self.known.put(counted(&placed.name), ());
+        Ok(vec![self.tokens_of(&placed, usage)])
     }
 
     /// What the session says of itself. Each field is kept by itself, as it may change.
     fn metadata(&mut self, document: &Document<'_>, names: Option<&IdSecret>) -> Vec<Read> {
         let has_text = |id: &String| !id.trim().is_empty();
         let id = document.field::<String>("sessionId").filter(has_text);
+        let is_first = self.id.is_none();
         self.id = self.id.take().or(id);
         let kind = document.field::<String>("kind");
-        self.is_side |= kind.as_deref() == Some("subagent");
+        let was_side = self.is_side;
+        self.is_side |= match kind.as_deref() {
+            Some(kind) => kind == "subagent",
+            None => is_first && self.above.is_some() && self.above != self.id,
+        };
         let (mut first, mut others) = (BTreeMap::new(), Vec::new());
         for (name, value) in &document.fields {
             match name.as_str() {
@@ -280,6 +317,15 @@ impl Session {
         let at = document.field::<String>("startTime");
         let at = at.as_deref().and_then(time);
         let mut reads = Vec::new();
+        if let (false, Some((id, above)), Some(caller)) = (was_side, self.sub_agent(), &self.caller)
+        {
+            reads.push(Read::SubAgent(SubAgent {
+                session: Some(above.to_owned()),
+                name: id.to_owned(),
+                call: None,
+                parent: Some(caller.clone()),
+            }));
+        }
         for fields in [first].into_iter().chain(others) {
             let Some((name, _)) = fields.first_key_value() else {
                 continue;
@@ -292,7 +338,7 @@ impl Session {
                 reads.push(self.kept(&text, &kind, at, names));
             }
         }
-        if reads.is_empty() {
+        if !reads.iter().any(|read| matches!(read, Read::Entry(_))) {
             let text = document.fields.iter().map(|(name, value)| (name, value));
             let text = serde_json::to_string(&text.collect::<BTreeMap<_, _>>());
             reads.push(Read::Skipped {
@@ -340,8 +386,14 @@ impl Session {
             Some(id) if self.is_side => Course::Side(id.clone()),
             _ => Course::Main,
         };
+        // Versions that did not look at the folder recorded a sub-agent as a part of itself.
+        let (session, older_session) = match self.sub_agent() {
+            Some((_, above)) => (Some(above.to_owned()), self.id.clone()),
+            None => (self.id.clone(), None),
+        };
         Entry {
-            session: self.id.clone(),
+            session,
+            older_session,
             course,
             items,
             ..Entry::new("{}".to_owned(), fields::ELSEWHERE, name, speaker, said)
@@ -402,8 +454,11 @@ impl Session {
         }
         let usage = placed.message.tokens.map(Usage::from);
         let is_new = self.known.put(placed.name.clone(), ()).is_none();
-        let counted = usage.map(|usage| format!("{}\u{1f}{:?}", placed.name, usage.tokens()));
-        let is_counted = counted.is_some_and(|it| self.known.put(it, ()).is_some());
+        let version = usage.map(|usage| format!("{}\u{1f}{:?}", placed.name, usage.tokens()));
+        let is_counted = version.is_some_and(|it| self.known.put(it, ()).is_some());
+        if usage.is_some() {
+            self.known.put(counted(&placed.name), ());
+        }
         let mut said = self.said(&placed)?;
         let mut reads = Vec::new();
         if is_new {
@@ -423,14 +478,19 @@ impl Session {
                 )
             }));
             if let Some(usage) = usage.filter(|_| !is_counted) {
-                let totals = format!("{:?}", usage.tokens());
-                let said = Said::of(&[Some("tokens"), Some(&totals)], None);
-                let name = format!("{}\u{1f}{totals}", placed.name);
-                reads.push(self.more(&placed, name, None, Some(usage), said));
+                reads.push(self.tokens_of(&placed, usage));
             }
         }
         reads.extend(results);
         Ok(reads)
+    }
+
+    /// The tokens of a message whose text was read before.
+    fn tokens_of(&self, placed: &Placed<'_>, usage: Usage) -> Read {
+        let totals = format!("{:?}", usage.tokens());
+        let said = Said::of(&[Some("tokens"), Some(&totals)], None);
+        let name = format!("{}\u{1f}{totals}", placed.name);
+        self.more(placed, name, None, Some(usage), said)
     }
 
     /// What is recorded of a message later than its text.
@@ -574,6 +634,11 @@ impl Session {
             ..self.entry(format!("{id}\u{1f}result"), Speaker::User, vec![item], said)
         }))
     }
+}
+
+/// What is remembered of a message whose tokens were read.
+fn counted(name: &str) -> String {
+    format!("{name}\u{1f}tokens")
 }
 
 impl Read {

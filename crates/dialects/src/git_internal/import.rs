@@ -254,7 +254,7 @@ impl Import<'_> {
         }
         if self.replaced > 0 {
             let note = format!(
-                "{} in the log in another state: the imported state counts now; `annals history` \
+                "{} in the log in another state: the imported state counts now; `annals log history` \
                  and `annals show --at` have what was before",
                 counted(self.replaced, "object was", "objects were")
             );

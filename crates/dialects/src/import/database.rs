@@ -7,9 +7,10 @@
 //! removed by the next import of a database. Of the copy only tables are read, none of its views, triggers or functions, and no cell over [`LINE_LIMIT`].
 
 use std::cmp::Ordering;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use annals_files::{Dir, Root, Scratch};
 use rusqlite::config::DbConfig;
@@ -45,6 +46,9 @@ const CACHE_KIB: i64 = 8 * 1024;
 /// So many columns of a row are in the list of keys.
 const KEYS: usize = 4;
 
+/// The limit of a table's name in a report, in characters.
+const LONGEST_NAME: usize = 100;
+
 /// The list of keys: the number of a row's table, its `rowid`, and what it is ordered by.
 const LIST: &str = "CREATE TABLE keys (nr INTEGER, id INTEGER, a, b, c, d);
                     CREATE INDEX keys_by_name ON keys (nr, b, c);
@@ -54,6 +58,10 @@ const LIST: &str = "CREATE TABLE keys (nr INTEGER, id INTEGER, a, b, c, d);
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(crate) tables: &'static [TableOf],
+    /// Other tables of such a database, without content of conversations.
+    pub(crate) beside: &'static [&'static str],
+    /// Sets of columns by which an unknown table counts as one of sessions or messages.
+    pub(crate) marks: &'static [&'static [&'static str]],
     /// How the rows are ordered: what follows `SELECT nr, id FROM keys AS k`. The list has of each row
     /// the number of its table within `tables` as `nr`, its `rowid` as `id` and its keys as `a` to `d`.
     pub(crate) order: &'static str,
@@ -67,7 +75,12 @@ pub(crate) struct TableOf {
     pub(crate) columns: &'static [&'static str],
     /// The columns that the rows are ordered by; at most [`KEYS`].
     pub(crate) keys: &'static [&'static str],
+    /// Returns `true` if the absence of the table is a fault. `has` looks up another table.
+    pub(crate) is_missed: fn(has: HasTable<'_>) -> bool,
 }
+
+/// Returns `true` if a database has a table of this name.
+pub(crate) type HasTable<'a> = &'a dyn Fn(&str) -> bool;
 
 /// A row: its cells that are texts or numbers, without their secrets.
 #[derive(Debug)]
@@ -107,6 +120,12 @@ pub(crate) enum DatabaseError {
     Cut { expected: u64, found: u64 },
     #[error("it has no table \"{0}\"")]
     NoTable(&'static str),
+    #[error("it is compressed: decompress it, and import it again")]
+    Compressed,
+    #[error(
+        "its table \"{table}\" is not read, as its form is not known (rows: {rows}); a newer version of this program may read it"
+    )]
+    UnknownTable { table: String, rows: u64 },
     #[error("it has none of the tables that were expected: {0}")]
     NoTables(String),
     #[error("the database cannot be read: {0}")]
@@ -167,17 +186,10 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&copy, flags)?;
         guard(&connection)?;
-        let mut found = Vec::new();
-        for (nr, of) in (0..).zip(tables.tables) {
-            match columns(&connection, of)? {
-                Some(columns) => found.push(Found { nr, of, columns }),
-                None => faults.push(DatabaseError::NoTable(of.name)),
-            }
-        }
-        if found.is_empty() {
-            let names: Vec<&str> = tables.tables.iter().map(|table| table.name).collect();
-            return Err(DatabaseError::NoTables(names.join(", ")));
-        }
+        let found = found(&connection, tables)?;
+        faults.extend(missing(tables, &found));
+        // A fault here must not keep the known tables from being read.
+        faults.extend(unknown(&connection, tables).unwrap_or_else(|fault| vec![fault]));
         // A file for temporary data, which no fault of the database reaches.
         let keys = Connection::open("")?;
         keys.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -370,6 +382,87 @@ fn quoted(columns: &[&str]) -> String {
     columns.join(", ")
 }
 
+/// Looks up the tables that are read.
+fn found(connection: &Connection, tables: &'static Tables) -> Result<Vec<Found>, DatabaseError> {
+    let mut found = Vec::new();
+    for (nr, of) in (0..).zip(tables.tables) {
+        if let Some(columns) = columns(connection, of)? {
+            found.push(Found { nr, of, columns });
+        }
+    }
+    if found.is_empty() {
+        let names: Vec<&str> = tables.tables.iter().map(|table| table.name).collect();
+        return Err(DatabaseError::NoTables(names.join(", ")));
+    }
+    Ok(found)
+}
+
+/// Lists the tables that are missing.
+fn missing(tables: &'static Tables, found: &[Found]) -> Vec<DatabaseError> {
+    let has = |name: &str| found.iter().any(|table| table.of.name == name);
+    let all = tables.tables.iter();
+    let missing = all.filter(|table| !has(table.name) && (table.is_missed)(&has));
+    missing
+        .map(|table| DatabaseError::NoTable(table.name))
+        .collect()
+}
+
+/// Lists the tables of sessions or messages that are not empty and whose form is not known: those of a newer version of
+/// the agent's program.
+fn unknown(
+    connection: &Connection,
+    tables: &'static Tables,
+) -> Result<Vec<DatabaseError>, DatabaseError> {
+    let names = "SELECT name FROM main.sqlite_schema WHERE type = 'table' \
+                 AND sql LIKE 'CREATE TABLE%' AND rootpage > 0 ORDER BY name";
+    let mut names = connection.prepare(names)?;
+    let names = names.query_map((), |row| row.get::<_, String>(0))?;
+    let mut unknown = Vec::new();
+    // A table whose name is not UTF-8 is none of them.
+    for name in names.flatten() {
+        let is = |other: &&str| other.eq_ignore_ascii_case(&name);
+        let is_known = tables.tables.iter().any(|table| is(&table.name));
+        if is_known || tables.beside.iter().any(is) {
+            continue;
+        }
+        let is_like = |table: &TableOf| base(table.name) == base(&name);
+        if !tables.tables.iter().any(is_like) && !has_mark(connection, tables, &name)? {
+            continue;
+        }
+        let count = format!(
+            "SELECT count(*) FROM main.\"{}\"",
+            name.replace('"', "\"\"")
+        );
+        let rows: i64 = connection.query_row(&count, (), |row| row.get(0))?;
+        if rows > 0 {
+            let table = name.chars().take(LONGEST_NAME).collect();
+            let rows = u64::try_from(rows).unwrap_or_default();
+            unknown.push(DatabaseError::UnknownTable { table, rows });
+        }
+    }
+    Ok(unknown)
+}
+
+/// Returns `true` if a table has the columns of a table of sessions or messages.
+fn has_mark(connection: &Connection, tables: &Tables, name: &str) -> Result<bool, DatabaseError> {
+    let mut columns = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let columns = columns.query_map([name], |row| row.get::<_, String>(0))?;
+    let columns: Vec<String> = columns.flatten().collect();
+    let has = |name: &&str| columns.iter().any(|it| it.eq_ignore_ascii_case(name));
+    Ok(tables.marks.iter().any(|mark| mark.iter().all(has)))
+}
+
+/// Returns a table's name without its version and its plural: `session` for `session_v3`.
+fn base(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit());
+    let plain = match plain.len() < name.len() {
+        true => plain.strip_suffix("_v").unwrap_or(plain),
+        false => plain,
+    };
+    plain.trim_end_matches('_').trim_end_matches('s').to_owned()
+}
+
 /// Nothing that a stranger put into the schema runs, and nothing takes much memory.
 fn guard(connection: &Connection) -> Result<(), DatabaseError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -494,13 +587,24 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Where a database has its write-ahead log, if it writes one; of other files `None`.
+pub(crate) fn log_path(path: &Path) -> Option<PathBuf> {
+    let is_database = path.extension().is_some_and(|ending| ending == "db");
+    is_database.then(|| path.with_file_name(log_name(path.file_name().unwrap_or_default())))
+}
+
+fn log_name(name: &OsStr) -> OsString {
+    let mut log = name.to_owned();
+    log.push("-wal");
+    log
+}
+
 /// The write-ahead log next to a database, if there is one.
 fn log_of(root: &Root, path: &Path) -> io::Result<Option<File>> {
     let Some(name) = path.file_name() else {
         return Ok(None);
     };
-    let mut log = name.to_owned();
-    log.push("-wal");
+    let log = log_name(name);
     let parent = path.parent().unwrap_or(path);
     let around = match root {
         Root::Folder(_) => root.folder(parent)?,
@@ -555,7 +659,23 @@ mod tests {
 
     use super::*;
 
-    fn database(folder: &Path) -> std::path::PathBuf {
+    #[test]
+    fn a_version_of_a_table_has_its_base_name() {
+        for name in [
+            "session",
+            "sessions",
+            "Session_v2",
+            "session_v13",
+            "session2",
+            "session_2",
+        ] {
+            assert_eq!(base(name), "session", "{name}");
+        }
+        assert_eq!(base("session_message_v2"), "session_message");
+        assert_eq!(base("session_share"), "session_share");
+    }
+
+    fn database(folder: &Path) -> PathBuf {
         let path = folder.join("a.db");
         let connection = Connection::open(&path).unwrap();
         let made = "CREATE TABLE t (a); INSERT INTO t VALUES (1);";

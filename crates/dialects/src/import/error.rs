@@ -101,6 +101,16 @@ impl Classified for ImportError {
 }
 
 impl ImportError {
+    /// Returns `true` if the file is no recording of the agent that was asked for: another one's, or none.
+    pub fn is_no_recording(&self) -> bool {
+        matches!(
+            self,
+            ImportError::NoRecordings { .. }
+                | ImportError::AnotherAgent { .. }
+                | ImportError::UnknownRecording { .. }
+        )
+    }
+
     /// Whether it is about the log, and not about what was to be imported.
     pub fn is_of_log(&self) -> bool {
         matches!(

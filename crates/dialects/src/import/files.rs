@@ -1,8 +1,8 @@
 //! The files of an import, in time order.
 
 use std::cmp::Ordering;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use annals_domain::Timestamp;
@@ -10,10 +10,13 @@ use annals_files::{self as files, Root};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::companions;
+use super::compressed::{self, Content};
 use super::database;
 use super::error::ImportError;
 use super::format::{Head, Kind, time};
 use super::formats;
+use super::outline::outline_of_line;
 use crate::lines::{LINE_LIMIT, LineError, Lines};
 use crate::others::{self, Others};
 
@@ -24,11 +27,18 @@ const PROBED: usize = 200;
 /// enough, as a line or a part of a document is long.
 const HEAD: [u64; 2] = [128 * 1024, 4 * 1024 * 1024];
 
+/// The most lines of a file by which its format is recognized if its first bytes do not tell it, and their most bytes.
+const FIRST_LINES: usize = 50;
+const FIRST_LINES_BYTES: u64 = 256 * 1024 * 1024;
+
 /// Why a file is left alone whose name does not end like that of a recording.
 const NO_RECORDING: &str = "its name does not end like that of a recording";
 
-/// Why compressed recordings are not read.
+/// The reason for compressed recordings that are not decompressed.
 const COMPRESSED: &str = "it is compressed: decompress it, and import it again";
+
+/// The reason for compressed recordings whose beginning cannot be decompressed.
+const DAMAGED: &str = "it is compressed, and damaged: nothing of it can be decompressed";
 
 /// Why recordings in UTF-16 are not read.
 const UTF_16: &str = "it is UTF-16: save it as UTF-8";
@@ -99,7 +109,7 @@ pub(super) fn find(
         .map(|path| recording(root, path))
         .collect();
     files.sort_by(order);
-    Ok((files, others))
+    Ok((companions::callers_first(root, files), others))
 }
 
 /// Files in the order in which an import of the folder that they are in reads them.
@@ -110,6 +120,11 @@ pub(super) fn in_time_order(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let known = |path: PathBuf| recording(&Root::File(path.clone()), path);
     let mut files: Vec<Recording> = paths.into_iter().map(known).collect();
     files.sort_by(order);
+    let files = match files.first() {
+        // The folder of each file is looked into, whichever it is.
+        Some(first) => companions::callers_first(&Root::File(first.path.clone()), files),
+        None => files,
+    };
     files.into_iter().map(|file| file.path).collect()
 }
 
@@ -121,13 +136,18 @@ fn list(
     files: &mut Vec<PathBuf>,
     others: &mut Others,
 ) -> io::Result<()> {
-    for entry in root.folder(folder)?.entries()? {
+    let entries = root.folder(folder)?.entries()?;
+    let names = entries.iter().map(|entry| entry.name.to_string_lossy());
+    let names: Vec<String> = names.map(|name| name.into_owned()).collect();
+    let companions = companions::names(kind, &names);
+    for entry in entries {
         let name = entry.name.to_string_lossy().into_owned();
         let is_wanted = formats::is_wanted(kind, &name);
         let is_recording = formats::is_recording_by_name(kind, &name);
         let path = folder.join(entry.name);
         match entry.kind {
             files::Kind::Dir => folders.push(path),
+            files::Kind::File if companions.contains(&name) => {}
             files::Kind::File if formats::is_compressed_recording(kind, &name) => {
                 others.add_unread(path, COMPRESSED);
             }
@@ -180,15 +200,28 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::NotSeekable.into());
     }
-    let mut file = root.open(path)?;
+    let file = root.open(path)?;
     let bytes = file.metadata()?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let (head, kind) = beginning(&mut file, &name)?;
-    file.rewind()?;
+    let name = compressed::plain_name(&name);
+    let mut content = Content::of(&file)?;
+    let (head, kind) = match beginning(&mut content, name) {
+        Err(_) if content.is_compressed => return Ok(damaged(path, bytes)),
+        found => found?,
+    };
+    drop(content);
+    let kind = match kind {
+        None if !head.is_all && is_lines(name) => {
+            (&file).rewind()?;
+            of_lines(BufReader::new(Content::of(&file)?), name)
+        }
+        kind => kind,
+    };
+    (&file).rewind()?;
     let is_database = database::is_one(&head.bytes);
     let probed = match is_database {
         true => Probed::default(),
-        false => Probed::of(BufReader::new(file)),
+        false => Probed::of(BufReader::new(Content::of(&file)?)),
     };
     let text = formats::text(&head.bytes);
     let is_document = matches!(
@@ -196,7 +229,7 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
         Some("{" | "[")
     );
     let unread = match kind {
-        None if !is_document => unread(&head.bytes, &name, &probed),
+        None if !is_document => unread(&head.bytes, name, &probed),
         _ => None,
     };
     Ok(Recording {
@@ -211,9 +244,23 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     })
 }
 
+/// A compressed recording whose beginning cannot be decompressed.
+fn damaged(path: &Path, bytes: u64) -> Recording {
+    Recording {
+        path: path.to_owned(),
+        bytes,
+        begins: None,
+        head: HEAD[0],
+        kind: None,
+        is_document: false,
+        is_database: Some(false),
+        unread: Some(DAMAGED),
+    }
+}
+
 /// Why a file of no known format cannot be read, if it looks like a recording.
 fn unread(head: &[u8], name: &str, probed: &Probed) -> Option<&'static str> {
-    let is_lines = name.to_ascii_lowercase().ends_with(".jsonl");
+    let is_lines = is_lines(name);
     if let Some(text) = utf_16(head) {
         let head = Head {
             name,
@@ -223,7 +270,7 @@ fn unread(head: &[u8], name: &str, probed: &Probed) -> Option<&'static str> {
         };
         return (is_lines || formats::of(&head).is_some()).then_some(UTF_16);
     }
-    let is_unread = is_lines && probed.has_lines && !probed.has_json;
+    let is_unread = is_lines && probed.has_lines && (!probed.has_json || probed.is_too_long);
     is_unread.then_some(match probed.is_too_long {
         true => TOO_LONG,
         false => NOT_JSON,
@@ -281,6 +328,35 @@ impl Probed {
     }
 }
 
+/// Returns `true` for the name of a file of lines.
+fn is_lines(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".jsonl")
+}
+
+/// The format of a file by each of its first lines alone. Of a long line the outline tells it.
+fn of_lines(reader: impl BufRead, name: &str) -> Option<&'static Kind> {
+    let mut lines = Lines::new(reader, LINE_LIMIT);
+    for _ in 0..FIRST_LINES {
+        let line = lines.next()?;
+        if let Ok(bytes) = &line.bytes {
+            let outline = outline_of_line(formats::text(bytes));
+            let head = Head {
+                name,
+                text: &outline,
+                bytes: outline.as_bytes(),
+                is_all: true,
+            };
+            if let Some(kind) = formats::of(&head) {
+                return Some(kind);
+            }
+        }
+        if lines.bytes_read() > FIRST_LINES_BYTES {
+            break;
+        }
+    }
+    None
+}
+
 fn begins_with_json(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let mut values = serde_json::Deserializer::from_slice(line).into_iter::<IgnoredAny>();
@@ -289,7 +365,7 @@ fn begins_with_json(line: &[u8]) -> bool {
 }
 
 /// The first bytes of a file with this name, as many as tell its format, and that.
-fn beginning(file: &mut File, name: &str) -> io::Result<(Beginning, Option<&'static Kind>)> {
+fn beginning(file: &mut impl Read, name: &str) -> io::Result<(Beginning, Option<&'static Kind>)> {
     let mut beginning = Beginning::default();
     for most in HEAD {
         beginning.read(file, most)?;
@@ -311,14 +387,17 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
-    /// Reads on, up to the first `most` bytes.
-    pub(super) fn read(&mut self, file: &mut File, most: u64) -> io::Result<()> {
+    /// Reads on, up to the first `most` bytes. An error behind other bytes is left to the next read.
+    pub(super) fn read(&mut self, file: &mut impl Read, most: u64) -> io::Result<()> {
         let there = self.bytes.len() as u64;
-        file.take(most.saturating_sub(there))
-            .read_to_end(&mut self.bytes)?;
+        let mut next = file.by_ref().take(most.saturating_sub(there));
+        let read = next.read_to_end(&mut self.bytes);
         self.most = most;
-        self.is_all = (self.bytes.len() as u64) < most;
-        Ok(())
+        self.is_all = read.is_ok() && (self.bytes.len() as u64) < most;
+        match read {
+            Err(error) if self.bytes.is_empty() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// What the formats are recognized by.

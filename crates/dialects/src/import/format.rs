@@ -5,7 +5,10 @@ use annals_event_log::IdSecret;
 
 use super::bad_line::BadLine;
 use super::database::{Row, Tables};
-use super::redacted::RedactedText;
+use super::members::Members;
+use super::redacted::{RedactedText, whole_characters};
+use super::splices;
+use crate::lines::BYTE_ORDER_MARK;
 use crate::transcript::agent::Agent;
 use crate::transcript::item::Read;
 
@@ -53,12 +56,27 @@ impl<'a> Head<'a> {
     pub(crate) fn objects(
         &self,
     ) -> impl Iterator<Item = serde_json::Map<String, serde_json::Value>> {
-        let lines = self.text.lines().map(str::trim);
+        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK);
+        let lines = bytes
+            .unwrap_or(self.bytes)
+            .split_inclusive(|it| *it == b'\n');
         lines.flat_map(|line| {
-            let values = serde_json::Deserializer::from_str(line).into_iter();
-            values.map_while(Result::ok)
+            // The last one may be cut off here.
+            let has_end = self.is_all || line.ends_with(b"\n");
+            let objects = splices::objects(line, has_end).into_iter();
+            let object = |range| object(line.get(range)?);
+            objects.filter_map(object)
         })
     }
+}
+
+/// An object as importers read it: with a replacement for each half of a surrogate pair.
+fn object(bytes: &[u8]) -> Option<serde_json::Map<String, serde_json::Value>> {
+    if let Ok(object) = serde_json::from_slice(bytes) {
+        return Some(object);
+    }
+    let whole = whole_characters(std::str::from_utf8(bytes).ok()?)?;
+    serde_json::from_str(&whole).ok()
 }
 
 /// A format of recordings: from what a file has to entries. It may remember what it read before.
@@ -76,9 +94,21 @@ pub(crate) trait Format: Send {
         let _ = stem;
     }
 
+    /// What the file next to a recording has, of which [`super::formats::companion`] has the name. It is told behind
+    /// [`Self::begin`].
+    fn accompanied(&mut self, companion: &RedactedText) {
+        let _ = companion;
+    }
+
     /// Whether a file is one document. Otherwise it has lines.
     fn is_document(&self, head: &Head<'_>) -> bool {
         let _ = head;
+        false
+    }
+
+    /// Whether an object within a damaged line is a whole record, and not a part of the record that was cut off before it.
+    fn is_record(&self, record: &Members<'_>) -> bool {
+        let _ = record;
         false
     }
 
@@ -129,6 +159,15 @@ pub(crate) fn at_millis(milliseconds: f64) -> Option<Timestamp> {
     #[allow(clippy::cast_possible_truncation, reason = "it is in range")]
     let time = chrono::DateTime::from_timestamp_millis(milliseconds as i64)?;
     Timestamp::in_range(time)
+}
+
+/// The companions of an agent's recordings: files next to them that have more about them.
+pub(crate) struct Companions {
+    pub(crate) kind: &'static Kind,
+    /// The name of a recording's companion, by the name of the recording without its ending.
+    pub(crate) name: fn(&str) -> Option<String>,
+    /// The name, without its ending, of the recording of the sub-agent that called this one, by the companion's text.
+    pub(crate) caller: fn(&str) -> Option<String>,
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ use std::time::SystemTime;
 use annals_files::Root;
 use serde_json::Value;
 
+use super::compressed::{self, Content};
+use super::database;
 use super::error::ImportError;
 use super::files::{self, Recording};
 use super::formats;
@@ -50,15 +52,25 @@ pub struct RecordingGroup {
     pub files: Vec<GroupedRecording>,
 }
 
+/// The recordings of an agent in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct FoundRecordings {
+    /// Those that can be read, in groups.
+    pub groups: Vec<RecordingGroup>,
+    /// Files that look like recordings and cannot be read, each with the reason.
+    pub unread: Vec<(PathBuf, &'static str)>,
+}
+
 /// A recording of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupedRecording {
     /// The file.
     pub path: PathBuf,
-    /// Its length in bytes.
+    /// Its length in bytes; of a database with its write-ahead log.
     pub bytes: u64,
-    /// When it was changed last.
+    /// When it was changed last; a database with its write-ahead log.
     pub modified: Option<SystemTime>,
     /// Whether it is a sub-agent's, by its name.
     pub is_sub_agent: bool,
@@ -82,12 +94,20 @@ impl RecordingGroup {
     }
 }
 
-/// The recordings of an agent in a folder and below, in groups, the group that was changed last before the others. A
-/// folder without recordings has no groups.
+/// The recordings of an agent in a folder and below, as [`recordings_in`] finds them.
 ///
 /// # Errors
 /// [`ImportError`]: the agent is not known, or the folder cannot be read.
 pub fn recording_groups(folder: &Path, agent: &str) -> Result<Vec<RecordingGroup>, ImportError> {
+    Ok(recordings_in(folder, agent)?.groups)
+}
+
+/// The recordings of an agent in a folder and below, in groups, the group that was changed last before the others, and the
+/// files that cannot be read. A folder without recordings has no groups.
+///
+/// # Errors
+/// [`ImportError`]: the agent is not known, or the folder cannot be read.
+pub fn recordings_in(folder: &Path, agent: &str) -> Result<FoundRecordings, ImportError> {
     let kind = formats::named(agent)?;
     let root = Root::of(folder).map_err(|source| ImportError::Unreadable {
         path: folder.to_owned(),
@@ -95,9 +115,12 @@ pub fn recording_groups(folder: &Path, agent: &str) -> Result<Vec<RecordingGroup
     })?;
     let found = match files::find(&root, folder, Some(kind)) {
         Ok((found, _)) => found,
-        Err(ImportError::NoRecordings { .. }) => return Ok(Vec::new()),
+        Err(ImportError::NoRecordings { .. }) => return Ok(FoundRecordings::default()),
         Err(error) => return Err(error),
     };
+    let unread = found.iter().filter(|file| file.kind.is_none());
+    let unread = unread.filter_map(|file| Some((file.path.clone(), file.unread?)));
+    let unread: Vec<(PathBuf, &'static str)> = unread.collect();
     let is_own = |file: &Recording| file.kind.is_some_and(|found| std::ptr::eq(found, kind));
     let found: Vec<PathBuf> = found
         .into_iter()
@@ -106,7 +129,7 @@ pub fn recording_groups(folder: &Path, agent: &str) -> Result<Vec<RecordingGroup
         .collect();
     let mut groups = grouped(&found, kind.agent.key);
     groups.sort_by_key(|group| std::cmp::Reverse(group.modified()));
-    Ok(groups)
+    Ok(FoundRecordings { groups, unread })
 }
 
 /// Groups of files, which are in time order.
@@ -133,14 +156,18 @@ fn grouped(found: &[PathBuf], agent: &'static str) -> Vec<RecordingGroup> {
 }
 
 fn recording(path: &Path) -> GroupedRecording {
-    let about = fs::metadata(path).ok();
+    let log = database::log_path(path);
+    let files = [Some(path), log.as_deref()].into_iter().flatten();
+    let about: Vec<fs::Metadata> = files.filter_map(|file| fs::metadata(file).ok()).collect();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let folder = path.parent().and_then(Path::file_name);
     GroupedRecording {
         path: path.to_owned(),
-        bytes: about.as_ref().map_or(0, fs::Metadata::len),
-        modified: about.and_then(|about| about.modified().ok()),
-        is_sub_agent: stem.starts_with("agent-") || folder.is_some_and(|it| it == "subagents"),
+        bytes: about.iter().map(fs::Metadata::len).sum(),
+        modified: about.iter().filter_map(|it| it.modified().ok()).max(),
+        is_sub_agent: stem.starts_with("agent-")
+            || folder.is_some_and(|it| it == "subagents")
+            || session_folder(path).is_some(),
     }
 }
 
@@ -154,9 +181,16 @@ fn names(path: &Path) -> Vec<String> {
         // Each event of the session has a file of its own.
         names.push(folder.display().to_string());
     }
+    if let Some(session) = session_folder(path) {
+        // Its own sub-agents lie in a folder of its name.
+        names.extend([session, compressed::stem(path)]);
+    }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    if read.is_err() {
+    let read = File::open(path).and_then(|file| {
+        let mut content = Content::of(&file)?.take(HEAD);
+        content.read_to_end(&mut head)
+    });
+    if read.is_err() && head.is_empty() {
         return names;
     }
     let text = formats::text(&head);
@@ -167,6 +201,14 @@ fn names(path: &Path) -> Vec<String> {
         }
     }
     names
+}
+
+/// The session in whose folder a recording lies, which is a sub-agent's then.
+fn session_folder(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let is_chats = folder.parent()?.file_name()? == "chats";
+    let name = folder.file_name().filter(|_| is_chats)?;
+    Some(name.to_string_lossy().into_owned())
 }
 
 fn add(value: &Value, depth: usize, names: &mut Vec<String>) {

@@ -20,10 +20,11 @@ use annals_event_log::Digest;
 use annals_files::Root;
 use lru::LruCache;
 
+use super::compressed;
 use super::error::ImportError;
 use super::format::Kind;
-use super::source::{AT_ONCE, Outlet, READY, ReadEvent, Reader, Stop};
-use super::{ImportOptions, counting, formats, recorded};
+use super::source::{AT_ONCE, Found, Outlet, READY, ReadEvent, Reader, Stop};
+use super::{ImportOptions, counting, formats, recorded, source};
 use crate::lines::{LINE_LIMIT, Line, LineError, Lines};
 use crate::reading;
 use crate::report::{ImportReport, Progress};
@@ -102,9 +103,16 @@ impl<'a> GrowingRecordings<'a> {
         path: &Path,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<ImportReport, ImportError> {
-        if !is_in_lines(self.kind) || self.options.keep_raw {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_compressed = compressed::is_compressed(&name);
+        if !is_in_lines(self.kind) || self.options.keep_raw || is_compressed {
             // It is written anew as a whole, or kept as a whole.
-            return super::import(self.annals, path, self.kind, None, self.options, progress).await;
+            let found = match is_in_lines(self.kind) {
+                true => None,
+                false => Some(self.found(path).await?),
+            };
+            return super::import(self.annals, path, self.kind, found, self.options, progress)
+                .await;
         }
         let unreadable = |source| ImportError::Unreadable {
             path: path.to_owned(),
@@ -150,6 +158,25 @@ impl<'a> GrowingRecordings<'a> {
         };
         self.known.put(path.to_owned(), growing);
         Ok(report)
+    }
+
+    /// A document or a database, if it is a recording of the agent: its program keeps others next to them.
+    async fn found(&self, path: &Path) -> Result<Found, ImportError> {
+        let mut found = source::by_agent(path).await?;
+        let own = found
+            .iter()
+            .position(|(kind, _)| std::ptr::eq(*kind, self.kind));
+        match (own, found.first()) {
+            (Some(own), _) => Ok(found.swap_remove(own).1),
+            (None, Some((other, _))) => Err(ImportError::AnotherAgent {
+                path: path.to_owned(),
+                expected: self.kind.title,
+                found: other.title,
+            }),
+            (None, None) => Err(ImportError::UnknownRecording {
+                path: path.to_owned(),
+            }),
+        }
     }
 
     /// A recording of which nothing was read.

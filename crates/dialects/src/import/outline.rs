@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
+use serde_json::value::RawValue;
+
+use super::members::Members;
 
 /// How deep a document is looked into: its members, and theirs.
 const DEPTH: usize = 3;
@@ -44,6 +47,37 @@ impl Outline {
     /// The text of a member.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.member(name)?.text.as_deref()
+    }
+}
+
+/// Bytes of a value that the outline of a line has as it is.
+const SHORT: usize = 64 * 1024;
+
+/// A line of JSON in which each long value is empty: it has the members by which formats are recognized.
+pub(crate) fn outline_of_line(line: &str) -> String {
+    outline_of(line.trim(), DEPTH)
+}
+
+fn outline_of(value: &str, depth: usize) -> String {
+    if value.len() <= SHORT {
+        return value.to_owned();
+    }
+    let members = match depth {
+        0 => Members::default(),
+        _ => Members::read(value).unwrap_or_default(),
+    };
+    match value.as_bytes().first() {
+        Some(b'{') => {
+            let member = |(name, raw): (&str, &RawValue)| {
+                let name = serde_json::Value::from(name);
+                format!("{name}:{}", outline_of(raw.get(), depth - 1))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Some(b'[') => "[]".to_owned(),
+        Some(b'"') => "\"\"".to_owned(),
+        _ => "null".to_owned(),
     }
 }
 

@@ -31,15 +31,10 @@ impl RedactedText {
     /// # Errors
     /// [`NotUtf8`].
     pub fn json(bytes: Vec<u8>, secrets: &Secrets) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
-        let text = String::from_utf8(bytes).map_err(|error| NotUtf8 {
-            byte: error.utf8_error().valid_up_to() + 1,
-        })?;
-        let Redacted { content, hits } = secrets.redact_json(&text);
-        let redacted = match content {
-            Cow::Owned(content) => content,
-            Cow::Borrowed(_) => text,
-        };
-        Ok((RedactedText(redacted), hits))
+        match RedactedLine::of(bytes, secrets) {
+            Ok(line) => Ok((line.text, line.hits)),
+            Err((error, _)) => Err(error),
+        }
     }
 
     /// Plain text without its secrets, and the secrets that it had.
@@ -111,32 +106,42 @@ impl RedactedText {
     pub(crate) fn has_half_characters(&self) -> bool {
         whole_characters(&self.0).is_some()
     }
+}
 
-    /// The JSON values of a line, each with its text: one, but where an interrupted writer left
-    /// half a line end. What is not JSON stays as it is, and so do more values than any writer leaves.
-    pub(crate) fn values(self) -> Vec<RedactedText> {
-        /// A line has two, or the lines of a whole recording.
-        const MOST: usize = 100_000;
-        let text = self.0.as_str();
-        let mut values =
-            serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
-        let (mut parts, mut from) = (Vec::new(), 0);
-        while let Some(Ok(_)) = values.next() {
-            let end = values.byte_offset();
-            parts.extend(
-                text.get(from..end)
-                    .map(|part| RedactedText(part.trim().to_owned())),
-            );
-            from = end;
-            if parts.len() > MOST {
-                return vec![self];
-            }
-        }
-        let is_whole = text.get(from..).is_some_and(|rest| rest.trim().is_empty());
-        match is_whole && parts.len() > 1 {
-            true => parts,
-            false => vec![self],
-        }
+/// A line without its secrets.
+pub(crate) struct RedactedLine {
+    pub(crate) text: RedactedText,
+    /// The secrets that it had.
+    pub(crate) hits: Vec<Hit>,
+    /// The line as it was, if it had secrets.
+    before: Option<String>,
+}
+
+impl RedactedLine {
+    /// A line of JSON without its secrets; the line as it was, if it is not text.
+    pub(crate) fn of(
+        bytes: Vec<u8>,
+        secrets: &Secrets,
+    ) -> Result<RedactedLine, (NotUtf8, Vec<u8>)> {
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let byte = error.utf8_error().valid_up_to() + 1;
+            (NotUtf8 { byte }, error.into_bytes())
+        })?;
+        let Redacted { content, hits } = secrets.redact_json(&text);
+        let (text, before) = match content {
+            Cow::Owned(content) => (content, Some(text)),
+            Cow::Borrowed(_) => (text, None),
+        };
+        Ok(RedactedLine {
+            text: RedactedText(text),
+            hits,
+            before,
+        })
+    }
+
+    /// The line's bytes as they were, for another look at them. They have secrets.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.before.unwrap_or(self.text.0).into_bytes()
     }
 }
 
@@ -178,7 +183,7 @@ impl Serialize for RedactedText {
 }
 
 /// The text with whole characters alone; nothing, if it has no others.
-fn whole_characters(text: &str) -> Option<String> {
+pub(super) fn whole_characters(text: &str) -> Option<String> {
     let is_escape = |at: usize, halves: [u8; 2]| {
         let Some([b'\\', b'u', d, half, rest @ ..]) = text.as_bytes().get(at..at + 6) else {
             return false;
@@ -232,31 +237,5 @@ mod tests {
         // A backslash that is escaped begins nothing.
         assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
         assert_eq!(whole("\\ud8\\"), "\\ud8\\");
-    }
-
-    #[test]
-    fn two_values_on_a_line_are_two() {
-        let values = |text: &str| {
-            let values = RedactedText(text.to_owned()).values();
-            values
-                .into_iter()
-                .map(RedactedText::into_string)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            values(r#"{"a":1}{"b":"}{"}"#),
-            [r#"{"a":1}"#, r#"{"b":"}{"}"#]
-        );
-        assert_eq!(values(r#" {"a":1} {"b":2} "#), [r#"{"a":1}"#, r#"{"b":2}"#]);
-        for whole in [
-            r#" {"a":1} "#,
-            r#"{"a":1}{"b""#,
-            "no json",
-            "",
-            r#"{"a":1} x"#,
-            &"0 ".repeat(100_001),
-        ] {
-            assert_eq!(values(whole), [whole]);
-        }
     }
 }

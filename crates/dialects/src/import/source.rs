@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::IdSecret;
@@ -11,13 +12,18 @@ use futures::StreamExt;
 
 use super::bad_line::BadLine;
 use super::bounds;
+use super::companions;
+use super::compressed::{self, Content};
 use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Beginning, Recording};
 use super::format::{Format, Kind};
 use super::formats;
+use super::members::Members;
 use super::raw::{RawFile, RawPart, RawText};
-use super::redacted::RedactedText;
+use super::read_line::{ReadLine, Understood, Unreadable};
+use super::redacted::{RedactedLine, RedactedText};
+use super::splices::{self, Piece};
 use crate::lines::{BYTE_ORDER_MARK, LINE_LIMIT, Line, LineError, Lines};
 use crate::others::Others;
 use crate::reading;
@@ -64,23 +70,6 @@ pub(crate) enum Kept {
     Database,
     /// It has no text, or no text is kept.
     Nothing,
-}
-
-/// A line that was read.
-#[derive(Debug)]
-pub(crate) struct ReadLine {
-    /// Its number in its file, from 1.
-    pub(crate) number: u64,
-    /// What it says without its secrets, or what is wrong with it.
-    pub(crate) read: Result<Vec<Read>, String>,
-    /// How many JSON values it has: one, but where an interrupted writer left no line end.
-    pub(crate) values: usize,
-    /// Whether it has halves of surrogate pairs, which formats replace.
-    pub(crate) has_half_characters: bool,
-    /// The secrets that it had.
-    pub(crate) hits: Vec<Hit>,
-    /// How far the import is with it.
-    pub(crate) done: u64,
 }
 
 /// By what lines are read.
@@ -159,7 +148,9 @@ impl Reader {
         let parts = below.unwrap_or(path).components();
         let parts = parts.map(|part| part.as_os_str().to_string_lossy());
         let name = parts.collect::<Vec<_>>().join("/");
-        let (name, _) = RedactedText::plain(&name, &self.secrets);
+        // The kept text is not compressed.
+        let name = compressed::plain_name(&name);
+        let (name, _) = RedactedText::plain(name, &self.secrets);
         RawText::of(name.into_string())
     }
 
@@ -222,15 +213,19 @@ impl Reader {
             source,
         })?;
         self.wanted(&root, path)?;
-        self.begin(path);
+        self.begin(&root, path);
         Ok(())
     }
 
-    fn begin(&mut self, path: &Path) {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let (stem, _) = RedactedText::plain(&stem, &self.secrets);
+    fn begin(&mut self, root: &Root, path: &Path) {
+        let (stem, _) = RedactedText::plain(&compressed::stem(path), &self.secrets);
         self.format.within(&folders(path, &self.secrets));
         self.format.begin(stem.as_str());
+        let companion = companions::read(root, path, self.kind);
+        let companion = companion.and_then(|it| RedactedText::json(it, &self.secrets).ok());
+        if let Some((companion, _)) = companion {
+            self.format.accompanied(&companion);
+        }
     }
 
     fn read_file(
@@ -241,37 +236,45 @@ impl Reader {
         outlet: &mut Outlet,
     ) -> Result<(), Stop> {
         let path = recording.path.as_path();
-        let (mut file, head) = match open(root, recording) {
-            Ok(opened) => opened,
-            // It was there a moment ago; the others are still read.
-            Err(error) => {
-                let bytes = Err(LineError::Unreadable(error));
-                let line = Line {
-                    number: 1,
-                    bytes,
-                    end: "",
-                    has_mark: false,
-                };
-                let line = self.understand(line, before);
-                return outlet.send(ReadEvent::Lines(vec![line]));
-            }
+        let mut file = match root.open(path) {
+            Ok(file) => file,
+            Err(error) => return self.unopened(error, before, outlet),
         };
-        self.begin(path);
+        let (content, head) = match begun(&file, recording) {
+            Ok(begun) => begun,
+            Err(error) => return self.unopened(error, before, outlet),
+        };
+        self.begin(root, path);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_document = self.format.is_document(&head.head(&name));
+        let is_document = self
+            .format
+            .is_document(&head.head(compressed::plain_name(&name)));
         let tables = self
             .format
             .tables()
             .filter(|_| database::is_one(&head.bytes));
-        // What was read of a pipe cannot be read again.
-        let whole = || BufReader::new(head.bytes.as_slice().chain(&file));
+        let span = Span {
+            before,
+            most: content.is_compressed.then_some(recording.bytes),
+        };
         let number = match tables {
+            Some(_) if content.is_compressed => {
+                let compressed = Err(DatabaseError::Compressed);
+                self.read_database(compressed, before, outlet)?
+            }
             Some(tables) => {
+                drop(content);
                 let database = Database::copied(&mut file, root, path, tables);
                 self.read_database(database, before, outlet)?
             }
-            None if is_document => self.read_document(whole(), before, outlet)?,
-            None => self.read_lines(whole(), before, outlet)?,
+            // What was read of a pipe cannot be read again.
+            None => {
+                let whole = BufReader::new(head.bytes.as_slice().chain(content));
+                match is_document {
+                    true => self.read_document(whole, before, outlet)?,
+                    false => self.read_lines(whole, span, outlet)?,
+                }
+            }
         };
         let held = self.format.end();
         let read = match (held.is_empty(), number, recording.kind) {
@@ -280,14 +283,19 @@ impl Reader {
             (true, ..) => return Ok(()),
             (false, ..) => Ok(held),
         };
-        let line = ReadLine {
-            number: number.max(1),
-            read,
-            values: 1,
-            has_half_characters: false,
-            hits: Vec::new(),
-            done: before,
+        let line = Understood::of(read);
+        outlet.send(ReadEvent::Lines(vec![line.line(number.max(1), before)]))
+    }
+
+    /// Reports a file that was there when the files were listed.
+    fn unopened(&mut self, error: io::Error, before: u64, outlet: &mut Outlet) -> Result<(), Stop> {
+        let line = Line {
+            number: 1,
+            bytes: Err(LineError::Unreadable(error)),
+            end: "",
+            has_mark: false,
         };
+        let line = self.understand(line, before);
         outlet.send(ReadEvent::Lines(vec![line]))
     }
 
@@ -295,7 +303,7 @@ impl Reader {
     fn read_lines(
         &mut self,
         reader: impl BufRead,
-        before: u64,
+        span: Span,
         outlet: &mut Outlet,
     ) -> Result<u64, Stop> {
         let mut lines = Lines::new(reader, LINE_LIMIT);
@@ -308,7 +316,7 @@ impl Reader {
             }
             last = line.number;
             let end = line.end;
-            ready.push(self.understand(line, before + lines.bytes_read()));
+            ready.push(self.understand(line, span.done(lines.bytes_read())));
             self.keep_end(end);
             self.send_raw(outlet)?;
             let bytes = lines.bytes_read() - since;
@@ -339,27 +347,25 @@ impl Reader {
         let done = before + bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         let mut has_half_characters = false;
         let (read, mut hits) = match self.redacted(1, bytes) {
-            Ok((text, hits)) => {
+            Ok(RedactedLine { text, hits, .. }) => {
                 has_half_characters = text.has_half_characters();
                 self.send_raw(outlet)?;
                 let read = self.format.document(text, self.names.as_ref());
                 (read.map_err(|bad| bad.to_string()), hits)
             }
-            Err(reason) => (Err(reason), Vec::new()),
+            Err(unreadable) => (Err(unreadable.reason), Vec::new()),
         };
         let messages = read.unwrap_or_else(|reason| vec![(1, Err(BadLine::Document(reason)))]);
         let last = messages.last().map_or(0, |(number, _)| *number);
         let mut ready = Vec::new();
         for (number, read) in messages {
             let read = read.map(|read| vec![read]);
-            ready.push(ReadLine {
-                number,
-                read: read.map_err(|bad| bad.to_string()),
-                values: 1,
+            let message = Understood {
                 has_half_characters: std::mem::take(&mut has_half_characters),
                 hits: std::mem::take(&mut hits),
-                done,
-            });
+                ..Understood::of(read.map_err(|bad| bad.to_string()))
+            };
+            ready.push(message.line(number, done));
             if ready.len() >= AT_ONCE.1 {
                 outlet.send(ReadEvent::Lines(std::mem::take(&mut ready)))?;
             }
@@ -426,14 +432,12 @@ impl Reader {
             }
             Err(error) => (Err(error.to_string()), Vec::new()),
         };
-        ReadLine {
-            number,
-            read,
-            values: 1,
+        let row = Understood {
             has_half_characters,
             hits,
-            done,
-        }
+            ..Understood::of(read)
+        };
+        row.line(number, done)
     }
 
     /// The text of a line or of a document without its secrets, which is kept so.
@@ -441,23 +445,26 @@ impl Reader {
         &mut self,
         line: u64,
         bytes: Result<Vec<u8>, LineError>,
-    ) -> Result<(RedactedText, Vec<Hit>), String> {
-        let text = bytes.map_err(|error| error.to_string());
+    ) -> Result<RedactedLine, Unreadable> {
+        let text = bytes.map_err(|error| Unreadable::of(&error));
         let mut read = text.and_then(|bytes| {
-            bounds::check(&bytes).map_err(|error| error.to_string())?;
-            let read = RedactedText::json(bytes, &self.secrets);
-            read.map_err(|error| error.to_string())
+            bounds::check(&bytes).map_err(|error| Unreadable::of(&error))?;
+            let read = RedactedLine::of(bytes, &self.secrets);
+            read.map_err(|(error, bytes)| Unreadable {
+                bytes: Some(bytes),
+                ..Unreadable::of(&error)
+            })
         });
         let Some(raw) = &mut self.raw else {
             return read;
         };
         match &mut read {
-            Ok((text, _)) if text.is_json() => raw.add(text),
+            Ok(read) if read.text.is_json() => raw.add(&read.text),
             // It was looked through as JSON, and is none.
-            Ok((text, hits)) => match text.not_json(raw.keys(), &self.secrets) {
+            Ok(read) => match read.text.not_json(raw.keys(), &self.secrets) {
                 Some((text, found)) => {
                     raw.add(&text);
-                    hits.extend(found);
+                    read.hits.extend(found);
                 }
                 None => raw.changed(line),
             },
@@ -499,49 +506,98 @@ impl Reader {
 
     pub(super) fn understand(&mut self, line: Line, done: u64) -> ReadLine {
         let number = line.number;
-        let mut has_half_characters = false;
-        let (read, hits) = match self.redacted(number, line.bytes) {
-            Ok((text, hits)) => {
-                has_half_characters = text.has_half_characters();
-                (self.values(text).map_err(|bad| bad.to_string()), hits)
+        let understood = match self.redacted(number, line.bytes) {
+            Ok(line) => self.understood(line),
+            Err(Unreadable { reason, bytes }) => {
+                let records = bytes.and_then(|bytes| self.records(&bytes));
+                records.unwrap_or_else(|| Understood::of(Err(reason)))
             }
-            Err(reason) => (Err(reason), Vec::new()),
         };
-        let (values, read) = read.map_or_else(
-            |reason| (1, Err(reason)),
-            |(values, read)| (values, Ok(read)),
-        );
-        ReadLine {
-            number,
-            read,
-            values,
+        understood.line(number, done)
+    }
+
+    /// What a line says. Only one that cannot be read as one record may have several, or damaged ones.
+    fn understood(&mut self, mut line: RedactedLine) -> Understood {
+        let has_half_characters = line.text.has_half_characters();
+        let hits = std::mem::take(&mut line.hits);
+        let read = self.value(line.text.clone());
+        let read = match read {
+            Err(bad) if !line.text.is_json() => match self.records(&line.into_bytes()) {
+                // Of the text that is kept all of the line's secrets were taken out.
+                Some(records) if self.raw.is_some() => return Understood { hits, ..records },
+                Some(records) => return records,
+                None => Err(bad),
+            },
+            read => read,
+        };
+        Understood {
             has_half_characters,
             hits,
-            done,
+            ..Understood::of(read.map_err(|bad| bad.to_string()))
         }
     }
 
-    /// How many values a line has, and what they say. Only a line that cannot be read as one value
-    /// may be several.
-    fn values(&mut self, text: RedactedText) -> Result<(usize, Vec<Read>), BadLine> {
-        let bad = match self.value(text.clone()) {
-            Ok(reads) => return Ok((1, reads)),
-            Err(bad) => bad,
+    /// The whole records of a damaged line. `None` if it has none.
+    fn records(&mut self, line: &[u8]) -> Option<Understood> {
+        let is_record = |range: Range<usize>| {
+            let record = line.get(range).and_then(|it| str::from_utf8(it).ok());
+            let members = record.and_then(|record| Members::read(record).ok());
+            members.is_some_and(|members| self.format.is_record(&members))
         };
-        let values = text.values();
-        if values.len() < 2 {
-            return Err(bad);
+        let pieces = splices::pieces(line, is_record);
+        let is_nul = |piece: &Piece| matches!(piece, Piece::Lost(lost) if lost.is_nul());
+        let is_worth = |piece: &Piece| matches!(piece, Piece::Record(_)) || is_nul(piece);
+        if !pieces.iter().any(is_worth) {
+            return None;
         }
-        let (count, mut reads) = (values.len(), Vec::new());
-        for value in values {
-            reads.extend(self.value(value)?);
+        let mut all = Understood::of(Ok(Vec::new()));
+        let (mut reads, mut records) = (Vec::new(), 0);
+        for piece in pieces {
+            match piece {
+                Piece::Record(range) => match self.record(line, range.clone()) {
+                    Ok(record) => {
+                        records += 1;
+                        all.has_half_characters |= record.has_half_characters;
+                        all.hits.extend(record.hits);
+                        reads.extend(record.read.unwrap_or_default());
+                    }
+                    Err(reason) => all.lost.push(in_bytes(&range, &reason)),
+                },
+                Piece::Lost(bytes) => all.lost.push(bytes.to_string()),
+            }
         }
-        Ok((count, reads))
+        all.values = records.max(1);
+        // A line of which nothing was read is one broken record.
+        all.read = match records {
+            0 => Err(all.lost.drain(..).collect::<Vec<_>>().join("; ")),
+            _ => Ok(reads),
+        };
+        Some(all)
+    }
+
+    /// A record of a damaged line.
+    fn record(&mut self, line: &[u8], range: Range<usize>) -> Result<Understood, String> {
+        let bytes = line.get(range).unwrap_or_default();
+        bounds::check(bytes).map_err(|error| error.to_string())?;
+        let read = RedactedText::json(bytes.to_vec(), &self.secrets);
+        let (text, hits) = read.map_err(|error| error.to_string())?;
+        let has_half_characters = text.has_half_characters();
+        let read = self.value(text).map_err(|bad| bad.to_string())?;
+        Ok(Understood {
+            has_half_characters,
+            hits,
+            ..Understood::of(Ok(read))
+        })
     }
 
     fn value(&mut self, text: RedactedText) -> Result<Vec<Read>, BadLine> {
         self.format.line(text, self.names.as_ref())
     }
+}
+
+fn in_bytes(range: &Range<usize>, reason: &str) -> String {
+    let Range { start, end } = range;
+    format!("bytes {} to {end} of the line: {reason}", start + 1)
 }
 
 /// The names of the innermost folders that a file lies in, without their secrets: a recording in
@@ -560,12 +616,28 @@ fn folders(path: &Path, secrets: &Secrets) -> Vec<String> {
     names
 }
 
-/// A file and its beginning, behind which it goes on.
-fn open(root: &Root, recording: &Recording) -> io::Result<(File, Beginning)> {
-    let mut file = root.open(&recording.path)?;
+/// Reads the beginning of a file. Returns it and the content behind it.
+fn begun<'f>(file: &'f File, recording: &Recording) -> io::Result<(Content<'f>, Beginning)> {
+    let mut content = Content::of(file)?;
     let mut head = Beginning::default();
-    head.read(&mut file, recording.head)?;
-    Ok((file, head))
+    head.read(&mut content, recording.head)?;
+    Ok((content, head))
+}
+
+/// The bytes of an import that one file counts for.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    /// The bytes of the files before it.
+    before: u64,
+    /// The length of a compressed file.
+    most: Option<u64>,
+}
+
+impl Span {
+    /// Returns the progress of the import after so many bytes of the file's content.
+    fn done(self, read: u64) -> u64 {
+        self.before + self.most.map_or(read, |most| read.min(most))
+    }
 }
 
 /// What is imported of one agent.

@@ -20,13 +20,14 @@ pub(super) const TOKENS: [&str; COUNTS] = [
 pub(super) const SESSION: Table = &[
     ("id", Kept),
     ("parent_id", Kept),
+    ("fork_session_id", Kept),
     ("directory", Kept),
     ("title", Kept),
     ("version", Kept),
     ("time_created", Kept),
 ];
 
-/// A message.
+/// A message of the first generation.
 pub(super) const MESSAGE: Table = &[
     ("role", Kept),
     ("time.created", Kept),
@@ -85,6 +86,81 @@ pub(super) const TOOL: Table = &[
 pub(super) const EDIT: Table = &[
     ("state.metadata.diff", Kept),
     ("state.metadata.exists", Inferred),
+];
+
+/// A message of the second generation that is one text: a person's, or the program's.
+pub(super) const TEXT_MESSAGE: Table = &[
+    ("text", Kept),
+    ("time.created", Kept),
+    ("files", Apart),
+    ("agents", Apart),
+    ("skills", Apart),
+];
+
+/// A message of the model.
+pub(super) const MODEL_MESSAGE: Table = &[
+    ("model.id", Kept),
+    ("model.providerID", Kept),
+    ("time.created", Kept),
+    ("time.completed", Inferred),
+    ("error", Kept),
+    ("content", Apart),
+    ("tokens", Apart),
+    ("cost", Apart),
+];
+
+/// A command that a person ran.
+pub(super) const SHELL_MESSAGE: Table = &[
+    ("command", Kept),
+    ("status", Inferred),
+    ("exit", Inferred),
+    ("output", Kept),
+    ("time.created", Kept),
+    ("time.completed", Kept),
+];
+
+/// A compaction.
+pub(super) const COMPACTION_MESSAGE: Table = &[
+    ("status", Inferred),
+    ("summary", Kept),
+    ("error", Kept),
+    ("model.id", Kept),
+    ("model.providerID", Kept),
+    ("time.created", Kept),
+    ("tokens", Apart),
+    ("cost", Apart),
+];
+
+/// A text or reasoning of a message of the model.
+pub(super) const TEXT_PART: Table = &[
+    ("content[].type", Kept),
+    ("content[].text", Kept),
+    ("content[].time.created", Kept),
+    ("content[].time.completed", Inferred),
+];
+
+/// A tool call of a message of the model, with its result.
+pub(super) const TOOL_PART: Table = &[
+    ("content[].type", Kept),
+    ("content[].id", Kept),
+    ("content[].name", Kept),
+    ("content[].state.status", Kept),
+    ("content[].state.input", Kept),
+    ("content[].state.content", Kept),
+    ("content[].state.result", Inferred),
+    ("content[].state.error", Kept),
+    ("content[].state.metadata", Apart),
+    ("content[].state.structured", Apart),
+    ("content[].time.created", Kept),
+    ("content[].time.ran", Kept),
+    ("content[].time.completed", Kept),
+];
+
+/// What a tool says of an edit in addition to its result, in a message of the model.
+pub(super) const EDIT_PART: Table = &[
+    ("content[].state.metadata.files", Kept),
+    ("content[].state.structured.files", Kept),
+    ("content[].state.structured.existed", Inferred),
 ];
 
 /// The path of a part that is kept as it is.

@@ -1,78 +1,50 @@
-//! Rows of OpenCode's database, and the entries that they are.
-
-use std::collections::HashMap;
+//! Rows of OpenCode's database, and the entries of the first generation.
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use serde::Deserialize;
-
 use serde_json::value::RawValue;
 
+use super::copies::Copies;
 use super::fields;
+use super::session::{MessagePlace, Sessions, data, skipped, source, whole};
+use super::session_message::SessionMessages;
+use super::usage::{Times, Tokens, duration};
 use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
-use crate::import::fields::{NOTHING, Table};
+use crate::import::fields::NOTHING;
 use crate::import::format::at_millis;
 use crate::transcript::item::{
-    COUNTS, Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Usage,
-    What,
+    COUNTS, Details, Entry, Item, Read, Said, Source, Speaker, Usage, What,
 };
-use crate::transcript::texts;
-
-/// At most so many parents are followed from a sub-agent's session.
-const GENERATIONS: usize = 32;
-
-/// How the title begins that a session has before it is given one.
-const NO_TITLE: &str = "New session - ";
 
 /// At most so many bytes of a person's message wait until it is over.
 const WAITING: usize = 32 << 20;
 
-/// The title of a session.
-fn titled(title: String) -> Item {
-    let evidence = Evidence {
-        kind: texts::TITLE,
-        is_by_person: false,
-        tool: "opencode".to_owned(),
-        command: None,
-        exit_code: None,
-        summary: Some(title),
-        report: None,
-    };
-    Item::new(0, "title", Vec::new(), What::Evidence(evidence))
-}
-
 /// What was read of a database so far.
 #[derive(Default)]
-pub(super) struct Sessions {
-    sessions: HashMap<String, Session>,
-    /// The message whose parts are read.
+pub(super) struct Rows {
+    sessions: Sessions,
+    copies: Copies,
+    /// The message of the first generation whose parts are read.
     message: Option<Message>,
+    /// The messages of the second generation.
+    newer: SessionMessages,
     /// Whether all messages are over.
     is_ended: bool,
 }
 
-/// A session as others need it.
-struct Session {
-    parent: Option<String>,
-    setting: Setting,
-}
-
 /// A message, as far as its parts were read.
 struct Message {
-    id: String,
-    session: String,
-    at: Option<Timestamp>,
+    place: MessagePlace,
     is_user: bool,
+    /// It is a copy from the session's origin.
+    is_copy: bool,
     /// Whether nothing comes any more.
     is_over: bool,
     is_summary: bool,
-    model: Option<String>,
-    parent: Option<String>,
-    cwd: Option<String>,
     /// Its tokens, until a step says its own.
     usage: Option<Usage>,
-    text: String,
     error: Option<Box<RawValue>>,
     /// What a person typed so far, in one part or several.
     typed: Option<Typed>,
@@ -121,77 +93,6 @@ struct MessageData {
 struct Place {
     #[serde(default)]
     cwd: Option<String>,
-}
-
-/// Times in milliseconds.
-#[derive(Default, Deserialize)]
-struct Times {
-    #[serde(default)]
-    created: Option<f64>,
-    #[serde(default)]
-    completed: Option<f64>,
-    #[serde(default)]
-    start: Option<f64>,
-    #[serde(default)]
-    end: Option<f64>,
-}
-
-/// The tokens of a step. The input is without the cache. The output is without the reasoning, but in
-/// older versions, which the total shows.
-#[derive(Deserialize)]
-struct Tokens {
-    #[serde(default)]
-    input: Option<u64>,
-    #[serde(default)]
-    output: Option<u64>,
-    #[serde(default)]
-    reasoning: Option<u64>,
-    #[serde(default)]
-    total: Option<u64>,
-    #[serde(default)]
-    cache: Option<Cache>,
-}
-
-#[derive(Default, Deserialize)]
-struct Cache {
-    #[serde(default)]
-    read: Option<u64>,
-    #[serde(default)]
-    write: Option<u64>,
-}
-
-impl Tokens {
-    /// The tokens with what they cost.
-    fn usage(self, cost: Option<f64>) -> Usage {
-        let tokens = self;
-        let cache = tokens.cache.unwrap_or_default();
-        let input = tokens.input.unwrap_or_default();
-        let read = cache.read.unwrap_or_default();
-        let write = cache.write.unwrap_or_default();
-        let output = tokens.output.unwrap_or_default();
-        let reasoning = tokens.reasoning.unwrap_or_default();
-        let without = [read, write, output]
-            .into_iter()
-            .fold(input, u64::saturating_add);
-        let output = match tokens.total == Some(without) {
-            true => output,
-            false => output.saturating_add(reasoning),
-        };
-        let has = |count: Option<u64>| u64::from(count.is_some());
-        let usage = Usage::of([input, read, write, output].map(Some));
-        Usage {
-            fields: [
-                has(tokens.input),
-                has(cache.read),
-                has(cache.write),
-                has(tokens.output),
-                has(tokens.reasoning),
-                0,
-                u64::from(cost.is_some()),
-            ],
-            ..usage.with_reasoning(tokens.reasoning).with_cost(cost)
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -244,37 +145,74 @@ struct Part {
     at: Option<Timestamp>,
 }
 
-impl Sessions {
+impl Rows {
     /// Nothing was read yet; `is_ended` says that nothing is written any more.
-    pub(super) fn new(is_ended: bool) -> Sessions {
-        Sessions {
+    pub(super) fn new(is_ended: bool) -> Rows {
+        Rows {
             is_ended,
-            ..Sessions::default()
+            newer: SessionMessages::new(is_ended),
+            ..Rows::default()
         }
     }
 
     /// What a row says.
-    pub(super) fn row(&mut self, row: Row) -> Result<Vec<Read>, BadLine> {
+    pub(super) fn row(&mut self, row: &Row) -> Result<Vec<Read>, BadLine> {
         let id = row.cell("id").unwrap_or_default().to_owned();
         let at = row.cell("time_created").and_then(|time| time.parse().ok());
         let at = at.and_then(at_millis);
         match row.table {
-            "session" => Ok(vec![self.session(id, &row, at)]),
-            "message" => {
-                let mut message = message(id, &row, at)?;
-                message.is_over |= self.is_ended;
-                let mut reads = self.end();
-                reads.push(self.begun(&message));
-                self.message = Some(message);
+            "session" | "session_v2" => Ok(vec![self.sessions.add(id, row, at)]),
+            "session_message" => {
+                let mut reads = self.end_message();
+                let newer = self
+                    .newer
+                    .row(id, row, at, &self.sessions, &mut self.copies)?;
+                reads.extend(newer);
                 Ok(reads)
             }
-            _ => self.part(&id, &row, at),
+            "message" => self.message(id, row, at),
+            _ => self.part(&id, row, at),
         }
     }
 
-    /// What was held of the newest message.
+    /// Ends the database. Returns the entries that were held.
     pub(super) fn end(&mut self) -> Vec<Read> {
-        let Some(mut message) = self.message.take() else {
+        let mut reads = self.end_message();
+        reads.extend(self.newer.end());
+        reads
+    }
+
+    fn message(
+        &mut self,
+        id: String,
+        row: &Row,
+        at: Option<Timestamp>,
+    ) -> Result<Vec<Read>, BadLine> {
+        let raw = data(row)?;
+        let mut message = message(id, row, &raw, at)?;
+        message.is_over |= self.is_ended;
+        let mut reads = self.end_message();
+        reads.extend(self.newer.end());
+        let copies = &mut self.copies;
+        message.is_copy = copies.is_forked(&message.place, &raw, at, &self.sessions);
+        let role = if message.is_user { "user" } else { "assistant" };
+        let place = &message.place;
+        reads.push(match message.is_copy {
+            true => skipped(
+                &format!("{role} (of the session that it was forked from)"),
+                &raw,
+            ),
+            false => self
+                .sessions
+                .begun_message(place, raw.get(), fields::MESSAGE),
+        });
+        self.message = Some(message);
+        Ok(reads)
+    }
+
+    /// What was held of the newest message.
+    fn end_message(&mut self) -> Vec<Read> {
+        let Some(mut message) = self.message.take().filter(|message| !message.is_copy) else {
             return Vec::new();
         };
         let mut reads = self.asked(&mut message);
@@ -282,25 +220,29 @@ impl Sessions {
         let usage = message.usage.filter(|_| message.is_over);
         let usage = usage.filter(|usage| usage.totals != [0; COUNTS]);
         if let Some(usage) = usage {
-            let name = format!("{}/{}/tokens", message.session, message.id);
-            reads.push(self.tokens(&message, name, usage, None));
+            let name = format!("{}/tokens", message.place.name());
+            reads.push(self.sessions.tokens(&message.place, name, usage, None));
         }
         if let Some(error) = message.error.take() {
-            reads.push(self.failed(&message, &error));
+            reads.push(self.sessions.failed(&message.place, &error));
         }
         reads
     }
 
     /// What a person's message says, as far as its parts were read: what was typed comes first.
-    fn asked(&self, message: &mut Message) -> Vec<Read> {
+    fn asked(&mut self, message: &mut Message) -> Vec<Read> {
         let behind = std::mem::take(&mut message.behind);
         message.waiting = 0;
         let Some(typed) = message.typed.take() else {
             return behind;
         };
-        let is_main = self.root(&message.session) == message.session;
+        let place = &message.place;
+        self.copies.says(&place.session, &typed.text);
+        let is_main = self.sessions.is_main(&place.session);
         let said = Said::of(&[Some("text"), Some(&typed.text)], None);
-        let entry = self.of_message(message, typed.name, Speaker::User, said);
+        let entry = self
+            .sessions
+            .of_message(place, typed.name, Speaker::User, said);
         let what = What::Prompt {
             // The words that a sub-agent is given are another agent's.
             asked: is_main.then(|| typed.text.clone()),
@@ -308,163 +250,13 @@ impl Sessions {
             is_summary: false,
         };
         let prompt = Read::Entry(Box::new(Entry {
-            at: typed.at.or(message.at),
+            at: typed.at.or(place.at),
             items: vec![Item::new(1, "part", typed.sources, what)],
             ..entry
         }));
         let mut reads = vec![prompt];
         reads.extend(behind);
         reads
-    }
-
-    fn session(&mut self, id: String, row: &Row, at: Option<Timestamp>) -> Read {
-        let text = |name: &str| {
-            let text = row.cell(name).filter(|text| !text.trim().is_empty());
-            text.map(str::to_owned)
-        };
-        let setting = Setting {
-            cwd: text("directory"),
-            git_branch: None,
-            version: text("version"),
-            continues: None,
-        };
-        let parent = text("parent_id");
-        self.sessions
-            .insert(id.clone(), Session { parent, setting });
-        let cells = row.cells.iter();
-        let cells = cells.map(|(name, cell)| ((*name).to_owned(), cell.as_str().into()));
-        let all: serde_json::Map<String, serde_json::Value> = cells.collect();
-        let all = serde_json::Value::Object(all).to_string();
-        let said = Said::of(&[Some("session"), Some(&id)], None);
-        let title = text("title").filter(|title| !title.starts_with(NO_TITLE));
-        let entry = Entry {
-            text: all,
-            table: fields::SESSION,
-            at,
-            items: title.map(titled).into_iter().collect(),
-            ..self.entry(&id, format!("{id}/session"), Speaker::Program, said)
-        };
-        Read::Entry(Box::new(entry))
-    }
-
-    /// The first session of a line of parents.
-    fn root(&self, id: &str) -> String {
-        let mut root = id;
-        for _ in 0..GENERATIONS {
-            let found = self.sessions.get(root);
-            match found.and_then(|session| session.parent.as_deref()) {
-                Some(parent) if parent != id => root = parent,
-                _ => break,
-            }
-        }
-        root.to_owned()
-    }
-
-    /// An entry of a session without anything in it.
-    fn entry(&self, session: &str, name: String, speaker: Speaker, said: Said) -> Entry {
-        let root = self.root(session);
-        let setting = self.sessions.get(session).map(|found| &found.setting);
-        Entry {
-            course: match root == session {
-                true => Course::Main,
-                false => Course::Side(session.to_owned()),
-            },
-            session: Some(root).filter(|root| !root.trim().is_empty()),
-            setting: Some(setting.cloned().unwrap_or_default()),
-            ..Entry::new("{}".to_owned(), fields::ELSEWHERE, name, speaker, said)
-        }
-    }
-
-    /// The entry of a part of a message.
-    fn of_message(&self, message: &Message, name: String, speaker: Speaker, said: Said) -> Entry {
-        let entry = self.entry(&message.session, name, speaker, said);
-        let setting = entry.setting.unwrap_or_default();
-        let setting = Setting {
-            cwd: message.cwd.clone().or(setting.cwd),
-            ..setting
-        };
-        Entry {
-            at: message.at,
-            message: Some(format!("{}/{}", message.session, message.id)),
-            model: message.model.clone(),
-            parent: message
-                .parent
-                .as_ref()
-                .map(|parent| format!("{}/{parent}", message.session)),
-            setting: Some(setting),
-            ..entry
-        }
-    }
-
-    /// The fields of a message, which are counted once. Its parts have what it says.
-    fn begun(&self, message: &Message) -> Read {
-        let name = format!("{}/{}", message.session, message.id);
-        let said = Said::of(&[Some("message"), Some(&name)], None);
-        let entry = Entry {
-            text: message.text.clone(),
-            table: fields::MESSAGE,
-            ..self.of_message(message, name, Speaker::Program, said)
-        };
-        Read::Entry(Box::new(entry))
-    }
-
-    /// The tokens of a step, or of a message without steps, whose fields are counted already.
-    fn tokens(&self, message: &Message, name: String, usage: Usage, step: Option<&str>) -> Read {
-        let totals = format!("{:?}", usage.tokens());
-        let said = Said::of(&[Some("tokens"), Some(&totals)], None);
-        // The tokens of a message without steps may be others in a later copy.
-        let entry = self.of_message(message, format!("{name}/{totals}"), Speaker::Model, said);
-        Read::Entry(Box::new(Entry {
-            message: Some(name),
-            usage: Some(usage),
-            text: step.unwrap_or("{}").to_owned(),
-            table: match step {
-                Some(_) => fields::USAGE,
-                None => fields::ELSEWHERE,
-            },
-            ..entry
-        }))
-    }
-
-    /// Why a message ended early.
-    fn failed(&self, message: &Message, error: &RawValue) -> Read {
-        #[derive(Deserialize)]
-        struct Failure {
-            #[serde(default)]
-            name: Option<String>,
-            #[serde(default)]
-            data: Option<FailureData>,
-        }
-        #[derive(Deserialize)]
-        struct FailureData {
-            #[serde(default)]
-            message: Option<String>,
-        }
-        let read: Option<Failure> = serde_json::from_str(error.get()).ok();
-        let name = read.as_ref().and_then(|failure| failure.name.clone());
-        let detail = read.and_then(|failure| failure.data?.message);
-        let texts: Vec<String> = [name.clone(), detail].into_iter().flatten().collect();
-        let text = match texts.is_empty() {
-            true => error.get().to_owned(),
-            false => texts.join(": "),
-        };
-        let said = Said::of(&[Some("error"), Some(error.get())], None);
-        let what = What::Said {
-            kind: FrameKind::SystemState,
-            text,
-            compaction: None,
-        };
-        let entry = self.of_message(
-            message,
-            format!("{}/{}/error", message.session, message.id),
-            Speaker::Program,
-            said,
-        );
-        Read::Entry(Box::new(Entry {
-            subtype: name.or_else(|| Some("error".to_owned())),
-            items: vec![Item::new(0, "error", Vec::new(), what)],
-            ..entry
-        }))
     }
 
     /// What a part of a message says.
@@ -474,9 +266,9 @@ impl Sessions {
         let mut reads = Vec::new();
         let of = row.cell("message_id").unwrap_or_default();
         let session = row.cell("session_id").unwrap_or_default();
-        let is_of = |message: &Message| message.id == of && message.session == session;
+        let is_of = |message: &Message| message.place.id == of && message.place.session == session;
         if !self.message.as_ref().is_some_and(is_of) {
-            reads = self.end();
+            reads = self.end_message();
         }
         // Its message may be one that cannot be read, or is not there.
         let message = self.message.take();
@@ -484,14 +276,19 @@ impl Sessions {
         let times = read.time.as_ref();
         let began = times.and_then(|times| times.start).and_then(at_millis);
         let part = Part {
-            name: format!("{}/{id}", message.session),
+            name: format!("{}/{id}", message.place.session),
             at: began.or(at),
             data: read,
             raw,
         };
-        match message.is_user {
-            true => reads.extend(self.of_person(&mut message, part)),
-            false => reads.extend(self.of_model(&mut message, part)),
+        self.copies.was_written(&message.place.session, at);
+        match (message.is_copy, message.is_user) {
+            (true, _) => reads.push(skipped(
+                "part (of the session that it was forked from)",
+                &part.raw,
+            )),
+            (false, true) => reads.extend(self.of_person(&mut message, part)),
+            (false, false) => reads.extend(self.of_model(&mut message, part)),
         }
         self.message = Some(message);
         Ok(reads)
@@ -499,7 +296,7 @@ impl Sessions {
 
     /// A part of what a person wrote, or what the program added to it. They wait until the message is
     /// over, or are too many.
-    fn of_person(&self, message: &mut Message, part: Part) -> Vec<Read> {
+    fn of_person(&mut self, message: &mut Message, part: Part) -> Vec<Read> {
         let kind = part.data.kind.unwrap_or_else(|| "(none)".to_owned());
         let is_added = part.data.synthetic == Some(true) || part.data.ignored == Some(true);
         message.waiting += part.raw.get().len();
@@ -527,9 +324,12 @@ impl Sessions {
                 "compaction" => compaction(part.raw),
                 kind => whole(kind, part.raw),
             };
-            let entry = self.of_message(message, part.name, Speaker::User, said);
+            let place = &message.place;
+            let entry = self
+                .sessions
+                .of_message(place, part.name, Speaker::User, said);
             message.behind.push(Read::Entry(Box::new(Entry {
-                at: part.at.or(message.at),
+                at: part.at.or(message.place.at),
                 items: vec![Item::new(1, "part", sources, what)],
                 ..entry
             })));
@@ -541,13 +341,14 @@ impl Sessions {
     }
 
     /// A part of what the model said or did.
-    fn of_model(&self, message: &mut Message, part: Part) -> Vec<Read> {
+    fn of_model(&mut self, message: &mut Message, part: Part) -> Vec<Read> {
         let kind = part
             .data
             .kind
             .clone()
             .unwrap_or_else(|| "(none)".to_owned());
         let text = part.data.text.clone().unwrap_or_default();
+        self.copies.says(&message.place.session, &text);
         let is_open = matches!(&part.data.time, Some(times) if times.end.is_none());
         let (what, sources) = match kind.as_str() {
             // Another import reads it when it is whole.
@@ -576,7 +377,10 @@ impl Sessions {
                 let cost = part.data.cost;
                 let usage = part.data.tokens.map(|tokens| tokens.usage(cost));
                 return match usage {
-                    Some(usage) => vec![self.tokens(message, name, usage, Some(part.raw.get()))],
+                    Some(usage) => {
+                        let step = Some(part.raw.get());
+                        vec![self.sessions.tokens(&message.place, name, usage, step)]
+                    }
                     None => vec![skipped(&kind, &part.raw)],
                 };
             }
@@ -593,22 +397,22 @@ impl Sessions {
             What::Whole { .. } => Said::of(&[Some(&kind), Some(part.raw.get())], None),
             _ => said,
         };
-        let entry = self.of_message(message, part.name, speaker, said);
+        let place = &message.place;
+        let entry = self.sessions.of_message(place, part.name, speaker, said);
         vec![Read::Entry(Box::new(Entry {
-            at: part.at.or(message.at),
+            at: part.at.or(message.place.at),
             items: vec![Item::new(1, "part", sources, what)],
             ..entry
         }))]
     }
 
     /// A tool call, and its result if there is one.
-    fn call(&self, message: &Message, part: Part) -> Vec<Read> {
+    fn call(&mut self, message: &Message, part: Part) -> Vec<Read> {
         let Part {
             name,
             data,
             raw,
             at,
-            ..
         } = part;
         let Some(state) = data.state else {
             return vec![skipped("tool without a state", &raw)];
@@ -618,12 +422,17 @@ impl Sessions {
         if status == Some("pending") && !message.is_over {
             return vec![skipped("call that is still written", &raw)];
         }
-        let id = format!("{name}/{}", data.call_id.unwrap_or_default());
+        let call_id = data.call_id.unwrap_or_default();
+        let place = &message.place;
+        self.copies.says(&place.session, &call_id);
+        let id = format!("{name}/{call_id}");
         let times = state.time.unwrap_or_default();
         let tool = data.tool.unwrap_or_default();
         let input = state.input.as_deref().map(RawValue::get);
         let said = Said::of(&[Some("tool"), Some(&tool), input], None);
-        let entry = self.of_message(message, name.clone(), Speaker::Model, said);
+        let entry = self
+            .sessions
+            .of_message(place, name.clone(), Speaker::Model, said);
         let what = What::ToolCall {
             id: id.clone(),
             name: tool,
@@ -632,7 +441,7 @@ impl Sessions {
         };
         let sources = vec![source("", raw, fields::TOOL)];
         let call = Entry {
-            at: times.start.and_then(at_millis).or(at).or(message.at),
+            at: times.start.and_then(at_millis).or(at).or(place.at),
             items: vec![Item::new(1, "part", sources, what)],
             ..entry
         };
@@ -648,7 +457,8 @@ impl Sessions {
         };
         let content_said = content.as_deref().map(RawValue::get);
         let said = Said::of(&[Some("result"), status, content_said], None);
-        let entry = self.of_message(message, format!("{name}/result"), Speaker::User, said);
+        let name = format!("{name}/result");
+        let entry = self.sessions.of_message(place, name, Speaker::User, said);
         let what = What::ToolResult {
             call: id,
             content,
@@ -656,17 +466,15 @@ impl Sessions {
             content_path: "state.output",
             error_path: "state.status",
         };
-        let duration = times.start.zip(times.end);
-        let duration = duration.map(|(start, end)| (end - start).max(0.0).round() as u64);
         reads.push(Read::Entry(Box::new(Entry {
-            at: times.end.and_then(at_millis).or(at).or(message.at),
+            at: times.end.and_then(at_millis).or(at).or(place.at),
             items: vec![Item::new(1, "state.output", Vec::new(), what)],
             details: state.metadata.map(|raw| Details {
                 path: "state.metadata",
                 raw,
                 table: NOTHING,
                 edit_table: fields::EDIT,
-                duration_ms: duration,
+                duration_ms: duration(times.start, times.end),
             }),
             ..entry
         })));
@@ -674,9 +482,13 @@ impl Sessions {
     }
 }
 
-fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadLine> {
-    let raw = data(row)?;
-    let read: MessageData = BadLine::within("message.data", &raw)?;
+fn message(
+    id: String,
+    row: &Row,
+    raw: &RawValue,
+    at: Option<Timestamp>,
+) -> Result<Message, BadLine> {
+    let read: MessageData = BadLine::within("message.data", raw)?;
     let times = read.time.unwrap_or_default();
     let is_user = read.role.as_deref() == Some("user");
     // The model of a person's message is the one that is to answer.
@@ -684,21 +496,24 @@ fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadL
         (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
         (_, model) => model,
     };
-    Ok(Message {
+    let place = MessagePlace {
         session: row.cell("session_id").unwrap_or_default().to_owned(),
         id,
         at: times.created.and_then(at_millis).or(at),
-        is_over: times.completed.is_some() || read.error.is_some(),
-        is_summary: !is_user && read.summary.as_deref().map(RawValue::get) == Some("true"),
         model: model.filter(|_| !is_user),
         parent: read.parent_id,
         cwd: read.path.and_then(|path| path.cwd),
+    };
+    Ok(Message {
+        place,
+        is_copy: false,
+        is_over: times.completed.is_some() || read.error.is_some(),
+        is_summary: !is_user && read.summary.as_deref().map(RawValue::get) == Some("true"),
         usage: read
             .tokens
             .filter(|_| !is_user)
             .map(|tokens| tokens.usage(read.cost)),
         error: read.error,
-        text: raw.get().to_owned(),
         is_user,
         typed: None,
         behind: Vec::new(),
@@ -709,18 +524,21 @@ fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadL
 /// What stands for a message that cannot be read: that of a model, as nothing says that a person
 /// wrote it.
 fn without_message(id: &str, row: &Row, at: Option<Timestamp>) -> Message {
-    Message {
+    let place = MessagePlace {
         id: id.to_owned(),
         session: row.cell("session_id").unwrap_or_default().to_owned(),
         at,
-        is_user: false,
-        is_over: true,
-        is_summary: false,
         model: None,
         parent: None,
         cwd: None,
+    };
+    Message {
+        place,
+        is_user: false,
+        is_copy: false,
+        is_over: true,
+        is_summary: false,
         usage: None,
-        text: "{}".to_owned(),
         error: None,
         typed: None,
         behind: Vec::new(),
@@ -736,45 +554,4 @@ fn compaction(raw: Box<RawValue>) -> (What, Vec<Source>) {
         compaction: Some(raw.clone()),
     };
     (what, vec![source(fields::WHOLE_PATH, raw, fields::WHOLE)])
-}
-
-/// A part that has no place of its own.
-fn whole(kind: &str, raw: Box<RawValue>) -> (What, Vec<Source>) {
-    let kind = match kind.trim() {
-        "" => "(none)",
-        kind => texts::beginning(kind, 100),
-    };
-    let part = texts::part(Some(&raw));
-    let table = match part {
-        Some(_) => fields::WHOLE,
-        None => NOTHING,
-    };
-    let what = What::Whole {
-        kind: FrameKind::Other(kind.to_owned()),
-        summary: kind.to_owned(),
-        part,
-    };
-    (what, vec![source(fields::WHOLE_PATH, raw, table)])
-}
-
-fn skipped(kind: &str, raw: &RawValue) -> Read {
-    Read::Skipped {
-        kind: kind.to_owned(),
-        text: raw.get().to_owned(),
-    }
-}
-
-fn source(path: &'static str, raw: Box<RawValue>, table: Table) -> Source {
-    let raw = Some(raw);
-    Source { path, raw, table }
-}
-
-/// The JSON of a row.
-fn data(row: &Row) -> Result<Box<RawValue>, BadLine> {
-    let text = row.cell("data").unwrap_or("null");
-    if !text.trim_start().starts_with('{') {
-        serde_json::from_str::<serde::de::IgnoredAny>(text)?;
-        return Err(BadLine::NotAnObject);
-    }
-    Ok(serde_json::from_str(text)?)
 }

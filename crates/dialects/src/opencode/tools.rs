@@ -44,6 +44,9 @@ fn edits(tool: &str) -> bool {
 struct Input {
     #[serde(default)]
     file_path: Option<String>,
+    /// What newer versions call it.
+    #[serde(default)]
+    path: Option<String>,
     #[serde(default)]
     content: Option<String>,
     #[serde(default)]
@@ -98,7 +101,8 @@ fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
         return apply_patch::files(patch);
     }
     let has_name = |path: &String| !path.trim().is_empty();
-    let Some(path) = input.file_path.clone().filter(has_name) else {
+    let path = input.file_path.clone().or_else(|| input.path.clone());
+    let Some(path) = path.filter(has_name) else {
         return Vec::new();
     };
     match tool {
@@ -113,14 +117,27 @@ fn patch(details: Option<&RawValue>) -> Patch {
     struct Metadata {
         #[serde(default)]
         diff: Option<String>,
-        #[serde(default)]
+        #[serde(default, alias = "existed")]
         exists: Option<bool>,
+        #[serde(default)]
+        files: Vec<Changed>,
+    }
+    #[derive(Deserialize)]
+    struct Changed {
+        #[serde(default)]
+        patch: Option<String>,
     }
     let metadata: Metadata = details
         .and_then(|details| serde_json::from_str(details.get()).ok())
         .unwrap_or_default();
+    // Newer versions have a diff for each file.
+    let patch = match metadata.files.as_slice() {
+        [file] => file.patch.as_deref(),
+        _ => None,
+    };
+    let diff = metadata.diff.as_deref().or(patch);
     Patch {
-        hunks: metadata.diff.as_deref().and_then(unified_diff::hunks),
+        hunks: diff.and_then(unified_diff::hunks),
         outcome: match metadata.exists {
             Some(true) => Some(PatchOutcome::Updated),
             Some(false) => Some(PatchOutcome::Created),
@@ -160,6 +177,15 @@ mod tests {
         let input = json!({ "filePath": "/p/a", "oldString": "x", "newString": "y" });
         let expected = "--- a/a\n+++ b/a\n@@ -7,1 +7,1 @@\n-x\n+y\n";
         check("edit", input, json!({ "diff": diff }), expected);
+    }
+
+    #[test]
+    fn the_diff_of_the_only_file_is_the_diff() {
+        let diff = "Index: a\n===\n--- a\n+++ a\n@@ -7,1 +7,1 @@\n-x\n+y\n";
+        let input = json!({ "path": "/p/a", "oldString": "x", "newString": "y" });
+        let files = json!({ "files": [{ "file": "a", "patch": diff, "additions": 1 }] });
+        let expected = "--- a/a\n+++ b/a\n@@ -7,1 +7,1 @@\n-x\n+y\n";
+        check("edit", input, files, expected);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned};
 use crate::transcript::item::{
-    Counts, Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
+    Counts, Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, SubAgent, Usage,
+    What,
 };
 use crate::transcript::response_usage;
 
@@ -167,6 +168,7 @@ pub(super) fn read(event: &Event<'_>, state: &mut State) -> Vec<Read> {
     let members = &event.members;
     let name = name(event);
     let course = course(state);
+    let delegates = state.delegates.len();
     let mut reads = Vec::new();
     let entry = match (members.text("action"), members.text("observation")) {
         (Some(action), _) => {
@@ -191,7 +193,23 @@ pub(super) fn read(event: &Event<'_>, state: &mut State) -> Vec<Read> {
             text: event.text.to_owned(),
         }),
     }
+    if state.delegates.len() > delegates {
+        reads.extend(handed_on(event, state));
+    }
     reads
+}
+
+/// Who handed the newest task on, if that is a delegate, too.
+fn handed_on(event: &Event<'_>, state: &State) -> Option<Read> {
+    let [.., caller, called] = state.delegates.as_slice() else {
+        return None;
+    };
+    Some(Read::SubAgent(SubAgent {
+        session: Some(event.session.to_owned()),
+        name: called.action.clone(),
+        call: None,
+        parent: Some(caller.action.clone()),
+    }))
 }
 
 fn name(event: &Event<'_>) -> String {

@@ -4,12 +4,12 @@
 use super::owner::{Belongs, Owner};
 
 /// How a file begins that names no log, as older versions wrote it.
-const MARK: &str = "annals retain:";
+const MARK: &str = "annals log retain:";
 /// How the line of a log begins.
-const LOG: &str = "annals retain: for the log ";
+const LOG: &str = "annals log retain: for the log ";
 /// The line of an older version's entry next to those of logs.
-const NO_LOG: &str = "annals retain: for an entry without a log";
-const WHY: &str = "annals retain: blobs that a log names and no commit does. `annals retain --release --as keep-pack` lets them go.";
+const NO_LOG: &str = "annals log retain: for an entry without a log";
+const WHY: &str = "annals log retain: blobs that a log names and no commit does. `annals log retain --release --as keep-pack` lets them go.";
 
 /// A `.keep` file that a log has a line in, or an older version wrote.
 #[derive(Debug)]

@@ -202,7 +202,7 @@ fn write(
         return Ok(None);
     }
     let author = Signature {
-        name: "annals retain".into(),
+        name: "annals log retain".into(),
         email: "annals@localhost".into(),
         time: gix::date::Time::now_local_or_utc(),
     };
@@ -212,7 +212,7 @@ fn write(
         author: author.clone(),
         committer: author,
         encoding: None,
-        message: "Blobs that a log names\n\nWritten by annals retain --as orphan.\n".into(),
+        message: "Blobs that a log names\n\nWritten by annals log retain --as orphan.\n".into(),
         extra_headers: Vec::new(),
     };
     let commit = repository.git.write_object(&commit);

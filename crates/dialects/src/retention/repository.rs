@@ -139,7 +139,7 @@ impl Repository {
         }
     }
 
-    /// Waits until no other `annals retain` works on the repository, and keeps them away as long as the
+    /// Waits until no other `annals log retain` works on the repository, and keeps them away as long as the
     /// answer is kept: what one of them keeps another could let go. git does not look at this lock.
     pub(super) fn lock(&self) -> Result<File, RetentionError> {
         let folder = self.git.common_dir();
@@ -154,7 +154,7 @@ impl Repository {
                 Err(error) => {
                     let path = self.path.clone();
                     let source = io::Error::other(match error {
-                        TryLockError::WouldBlock => "it is another `annals retain`".to_owned(),
+                        TryLockError::WouldBlock => "it is another `annals log retain`".to_owned(),
                         TryLockError::Error(error) => error.to_string(),
                     });
                     let source = Box::new(source);

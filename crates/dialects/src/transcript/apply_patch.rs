@@ -132,6 +132,7 @@ impl Section {
             content,
             replaced: self.parts,
             change: Some(change),
+            diff: None,
         };
         let files = match self.moved_to.filter(|path| !path.is_empty()) {
             None => vec![FileUse::write(self.path, texts(self.change))],

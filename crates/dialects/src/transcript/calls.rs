@@ -1,21 +1,22 @@
 //! Tool calls on their way from the call to the result.
 
-use annals::ViewError;
 use annals::projections::Status;
+use annals::{KnownKey, ViewError};
+use annals_domain::Command;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::run::ToolStatus;
-use annals_domain::{AnyEvent, run};
 use serde_json::value::RawValue;
 
 use super::claim::Claim;
-use super::commands::{self, FrameData};
+use super::commands::{self, By, FrameData};
 use super::decisions;
 use super::ids::ToolIds;
 use super::importer::{Done, Importer};
 use super::item::{Item, What};
 use super::place::Spoken;
+use super::record::LoggedBatch;
 use super::remark::Remark;
-use super::session::{Heard, PendingToolCall};
+use super::session::{Heard, MAIN, PendingToolCall};
 use super::texts;
 use super::tool::{self, Answer, Of};
 use crate::import::error::ImportError;
@@ -24,6 +25,16 @@ use crate::import::fields;
 /// At most so many tool calls of a session wait, and so many bytes of them;
 /// then the oldest ones are given up.
 const WAITING: (usize, usize) = (4_096, 64 * 1024 * 1024);
+
+/// A request that an earlier import recorded under the ids of a call.
+#[derive(Debug, Clone, Copy)]
+enum EarlierRequest {
+    Same,
+    /// Of another session.
+    OfAnother,
+    /// It asks for something else.
+    Different,
+}
 
 impl Importer<'_> {
     pub(super) async fn tool_use(&mut self, spoken: &mut Spoken<'_>, item: &Item) -> Done {
@@ -60,6 +71,7 @@ impl Importer<'_> {
             origin: entry.origin.clone(),
             chain: spoken.chain.clone(),
             doubted: false,
+            is_requested: false,
             line: spoken.line,
             load: spoken.load.take(),
         };
@@ -69,6 +81,10 @@ impl Importer<'_> {
     /// Lets a call wait for its result. A call that is read twice waits once.
     pub(super) async fn wait(&mut self, session: &str, waiting: PendingToolCall) -> Done {
         let own = self.session(session);
+        if waiting.chain != MAIN && !own.side_calls.contains_key(&waiting.id) {
+            let (id, chain) = (waiting.id.clone(), waiting.chain.clone());
+            own.side_calls.insert(id, chain);
+        }
         if let Some(before) = own.waiting.iter_mut().find(|call| call.id == waiting.id) {
             before.doubted = false;
             if before.is_like(&waiting) {
@@ -97,10 +113,89 @@ impl Importer<'_> {
         line: u64,
     ) -> Done {
         let name = call.chain.clone();
-        let of = self.made_of(session, &call);
+        let of = self.made_of_own(session, &call).await?;
         let told = self.told_end(of.ids).await?;
         self.work(session, &name, tool::given_up(call, of, line, told))
             .await
+    }
+
+    /// Records that the calls which wait for their results were made: where a recording pauses or ends before a result,
+    /// its readers see the call.
+    pub(super) async fn request_pending(&mut self, session: &str) -> Done {
+        let mut waiting = std::mem::take(&mut self.session(session).waiting);
+        let mut done = Ok(());
+        for call in waiting.iter_mut().filter(|call| !call.is_requested) {
+            done = self.request(session, call).await;
+            if done.is_err() {
+                break;
+            }
+            call.is_requested = true;
+        }
+        self.session(session).waiting = waiting;
+        done
+    }
+
+    async fn request(&mut self, session: &str, call: &PendingToolCall) -> Done {
+        let of = self.made_of(session, call);
+        if self.is_known(of.ids.batch).await? {
+            return Ok(());
+        }
+        let earlier = self.earlier_request(call, of).await?;
+        let requested = tool::requested(call, of, self.session(session).at);
+        let is_other = matches!(
+            earlier,
+            Some(EarlierRequest::OfAnother | EarlierRequest::Different)
+        );
+        if is_other || self.is_known(requested.key).await? {
+            return Ok(());
+        }
+        self.new_batch(requested).await.map(|_| ())
+    }
+
+    /// The request that an earlier import recorded of a call. One that asks for something else is named as a conflict.
+    async fn earlier_request(
+        &mut self,
+        call: &PendingToolCall,
+        of: Of,
+    ) -> Result<Option<EarlierRequest>, ImportError> {
+        for key in [of.ids.requested(), of.ids.announced()] {
+            let Some(KnownKey::InLog { first, last }) = self.bulk.knows(key).await? else {
+                continue;
+            };
+            let record = self.annals.contents().record(first).await?;
+            let run = annals_wire::stream_name(of.chain.run.stream());
+            if record.is_some_and(|record| record.stream() != run.as_str()) {
+                return Ok(Some(EarlierRequest::OfAnother));
+            }
+            let args = texts::json(call.input.as_deref());
+            let claim = Claim::Call(call.asked(args.as_ref()));
+            if self.holds(&[claim], LoggedBatch { first, last }).await? {
+                return Ok(Some(EarlierRequest::Same));
+            }
+            self.conflict(&call.id, call.line);
+            return Ok(Some(EarlierRequest::Different));
+        }
+        Ok(None)
+    }
+
+    /// What the batch of a call is made for, with ids of its own if an earlier import recorded a request under its ids
+    /// that is not this call's: the log keeps that, and what is read now is not lost.
+    async fn made_of_own(
+        &mut self,
+        session: &str,
+        call: &PendingToolCall,
+    ) -> Result<Of, ImportError> {
+        let of = self.made_of(session, call);
+        let ids = match self.earlier_request(call, of).await? {
+            None | Some(EarlierRequest::Same) => of.ids,
+            // A fork has the call of the session that it was forked from.
+            Some(EarlierRequest::OfAnother) => self.ids.tool_again(&call.id, session, ""),
+            Some(EarlierRequest::Different) => {
+                let args = call.input.as_deref().map_or("", RawValue::get);
+                self.ids.tool_again(&call.id, call.tool(), args)
+            }
+        };
+        Ok(Of { ids, ..of })
     }
 
     /// How a call ended that another source told of, and no recording yet.
@@ -148,12 +243,17 @@ impl Importer<'_> {
         let session = self.session(&spoken.session);
         let call = session.answered(id);
         let heard = session.hear(id, content.map_or("", RawValue::get));
-        let odd = if self.was_given_up(id).await? {
-            Some(Remark::LateResult)
-        } else if heard == Heard::Another && call.is_none() {
-            Some(Remark::AnotherResult)
-        } else {
-            None
+        let given_up = self.given_up_before(id).await?;
+        let odd = match &given_up {
+            Some(given_up) if !given_up.has_end => Some(Remark::LateResult),
+            Some(_) => Some(Remark::AnotherResult),
+            None if heard == Heard::Another && call.is_none() => Some(Remark::AnotherResult),
+            None => None,
+        };
+        let call = match call {
+            // The session may have begun in a file that was imported before.
+            None if odd.is_none() => self.requested_before(spoken, id, item).await?,
+            call => call,
         };
         let waiting = match call {
             Some(call) if odd.is_none() => call,
@@ -162,6 +262,12 @@ impl Importer<'_> {
                 self.report.already_there += call.map_or(0, |call| call.load.lines);
                 lost.push(*error_path);
                 item.count(&lost, &mut spoken.load.fields);
+                let late = given_up.filter(|it| !it.has_end);
+                let late = match late {
+                    Some(given_up) => self.late_result(given_up, *is_error, content).await?,
+                    None => Vec::new(),
+                };
+                let odd = (odd, late);
                 return self.unasked(spoken, id, odd, content, item).await;
             }
         };
@@ -176,7 +282,7 @@ impl Importer<'_> {
             load: spoken.load.take(),
         };
         let name = waiting.chain.clone();
-        let of = self.made_of(&spoken.session, &waiting);
+        let of = self.made_of_own(&spoken.session, &waiting).await?;
         let (batch, touched) = tool::answered(waiting, answer, of);
         match touched.filter(|_| heard == Heard::First) {
             Some(touched) => {
@@ -192,12 +298,12 @@ impl Importer<'_> {
     }
 
     /// A result whose call was not read, was given up, or was recorded before
-    /// with its result. A frame keeps it, unless it is the recorded one.
+    /// with its result. A frame keeps it, unless it is the recorded one. A call that was given up ends with its first result.
     async fn unasked(
         &mut self,
         spoken: &mut Spoken<'_>,
         tool_use: &str,
-        odd: Option<Remark>,
+        (odd, late): (Option<Remark>, Vec<Command>),
         content: Option<&RawValue>,
         item: &Item,
     ) -> Done {
@@ -239,39 +345,14 @@ impl Importer<'_> {
         let (kind, text) = (FrameKind::ToolCall, texts::text_of(content));
         let seen = texts::said(content);
         let frame = commands::frame(spoken.pipeline, kind, &text, data, whole, seen);
-        let batch = spoken.batch(self.agent.agent(), frame, item);
+        let mut batch = spoken.batch(self.agent.agent(), frame, item);
+        let by = By {
+            actor: self.agent.agent(),
+            at: spoken.at,
+        };
+        // Before the frame, which is then read as the result of the call.
+        let late = late.into_iter().map(|command| by.request(command));
+        batch.requests.splice(0..0, late);
         self.context(&spoken.session, &spoken.chain, batch).await
-    }
-
-    /// Whether the log has a call as one that was given up, now or by an
-    /// earlier import. Its invocation says so, which costs the same however
-    /// much there is in its run.
-    async fn was_given_up(&mut self, tool_use: &str) -> Result<bool, ImportError> {
-        let ids = self.ids.tool(tool_use);
-        if !self.is_known(ids.batch).await? {
-            return Ok(false);
-        }
-        self.settle_for(ids.invocation).await?;
-        let failed = |error| ImportError::View(Box::new(error));
-        match self.annals.index().row(ids.invocation).await {
-            // One that ended otherwise was given up only if another source told of that end.
-            Ok(row) if row.status == Some(Status::Error) || row.events > 1 => {}
-            Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
-            Err(error) => return Err(failed(error)),
-        }
-        // A hook may have told of the call before.
-        let events = self.annals.index().events_of_call(ids.invocation).await;
-        for position in events.map_err(|error| failed(error.into()))? {
-            let Some(record) = self.annals.contents().record(position).await? else {
-                continue;
-            };
-            let entry = self.annals.contents().entry(&record).await;
-            let entry = entry.map_err(|error| failed(error.into()))?;
-            if let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event {
-                let summary = event.result_summary.map(|slot| entry.text(slot));
-                return Ok(summary.is_none_or(|text| text.as_str() == Some(texts::NO_RESULT)));
-            }
-        }
-        Ok(false)
     }
 }

@@ -4,9 +4,10 @@
 //! | --- | --- | --- |
 //! | a session's first work | create_pipeline, create_plan (for the first intent), create_task, create_run, start_patching | |
 //! | a prompt | create_intent (refining the prompt's before), set_metadata, analyze_intent, activate_intent | `intent_analysis` |
-//! | a side chain's first line | as a session's, the task's parent being the session's | `intent_analysis` |
+//! | a side chain's first line | as a session's, the task's parent being that of its caller | `intent_analysis` |
 //! | the model's text | | `step_summary` |
 //! | the model's thought | | `thinking` |
+//! | a tool call whose result is not read when the import ends | request_tool_call | |
 //! | a tool call with its result | record_tool_invocation | `tool_call`; `error_recovery` if it failed |
 //! | the same, of an edit | and propose_patch_set; reject_patch_set if it failed | `code_change`; `error_recovery` if it failed |
 //! | an edit of a file that an earlier result of the chain is about | add_step, link_step_frames (inferred), set_step_status | |

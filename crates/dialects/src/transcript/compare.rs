@@ -8,7 +8,9 @@
 use annals::LoadError;
 use annals::projections::{Entry, PieceValue, Text};
 use annals_domain::pipeline::{Event as PipelineEvent, FramePushed};
-use annals_domain::run::{Event as RunEvent, PatchSetProposed, ProposePatchSet, ToolInvoked};
+use annals_domain::run::{
+    Event as RunEvent, PatchSetProposed, ProposePatchSet, ToolInvoked, ToolRequested,
+};
 use annals_domain::{AnyEvent, Json, intent};
 use annals_event_log::{Position, Query};
 use bytes::Bytes;
@@ -20,6 +22,7 @@ use super::agent::Agent;
 use super::claim::{Call, Claim};
 use super::edit::{self, Access, Patch};
 use super::importer::Importer;
+use super::item::{QUEUED, REPEATED};
 use super::record::LoggedBatch;
 use super::texts;
 use crate::import::error::ImportError;
@@ -64,6 +67,33 @@ impl Importer<'_> {
         Ok(true)
     }
 
+    /// Whether a batch has the frame of a line that repeats a queued prompt.
+    pub(super) async fn is_repetition(&self, batch: LoggedBatch) -> Result<bool, ImportError> {
+        #[derive(Deserialize)]
+        struct Data {
+            #[serde(default)]
+            subtype: Option<String>,
+        }
+        let failed = |error: LoadError| ImportError::View(Box::new(error.into()));
+        let count = usize::try_from(batch.last.0 - batch.first.0).unwrap_or_default();
+        let query = Query::all(batch.first).limit(count.saturating_add(1));
+        for record in self.annals.log().read(query).await?.records {
+            let entry = self.annals.contents().entry(&record).await;
+            let entry = entry.map_err(failed)?;
+            let AnyEvent::Pipeline(PipelineEvent::FramePushed(event)) = &entry.event else {
+                continue;
+            };
+            let data = event.data.map(|slot| entry.text(slot));
+            let data = data.as_ref().and_then(Text::as_str);
+            let data: Option<Data> = data.and_then(|data| serde_json::from_str(data).ok());
+            let subtype = data.and_then(|data| data.subtype);
+            if subtype.as_deref() == Some(REPEATED) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     async fn holds_in(&self, claim: &Claim<'_>, entry: &Entry) -> Result<bool, ImportError> {
         Ok(match (claim, &entry.event) {
             (Claim::Prompt(prompt), AnyEvent::Intent(intent::Event::Submitted(event))) => {
@@ -75,6 +105,9 @@ impl Importer<'_> {
             ) => same_frame(*summary, *content, event, entry),
             (Claim::Call(call), AnyEvent::Run(RunEvent::ToolInvoked(event))) => {
                 same_call(call, event, entry)
+            }
+            (Claim::Call(call), AnyEvent::Run(RunEvent::ToolRequested(event))) => {
+                same_request(call, event, entry)
             }
             (
                 Claim::Diff {
@@ -152,7 +185,9 @@ fn same_frame(
         _ => true,
     };
     match (content, logged) {
-        (Some(json), Some(logged)) => fits(json.compact().text(), &logged),
+        (Some(json), Some(logged)) => {
+            fits(json.compact().text(), &logged) || fits(&text_in(json.text()), &text_in(&logged))
+        }
         // What older versions recorded has its content in the data, or the text.
         (Some(_), None) if is_older(event, entry) => begins(summary.unwrap_or_default()),
         (Some(json), None) => match summary {
@@ -166,9 +201,23 @@ fn same_frame(
     }
 }
 
-/// A JSON text as what it says; other JSON as it is.
+/// A JSON text as what it says; other JSON as it is. Of an attachment with a queued prompt it is the prompt: older versions
+/// recorded such an attachment as it is.
 fn text_in(json: &str) -> String {
-    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
+    #[derive(Deserialize)]
+    struct Attachment<'a> {
+        #[serde(rename = "type")]
+        kind: String,
+        #[serde(borrow)]
+        prompt: &'a RawValue,
+    }
+    if let Ok(text) = serde_json::from_str(json) {
+        return text;
+    }
+    match serde_json::from_str::<Attachment<'_>>(json) {
+        Ok(attachment) if attachment.kind == QUEUED => texts::text_of(Some(attachment.prompt)),
+        _ => json.to_owned(),
+    }
 }
 
 /// Whether the data of a frame have the content, which newer versions record apart from them.
@@ -204,6 +253,17 @@ fn same_call(call: &Call<'_>, event: &ToolInvoked, entry: &Entry) -> bool {
         _ => true,
     };
     tool && args && result
+}
+
+/// A request without arguments may be one that was written before them.
+fn same_request(call: &Call<'_>, event: &ToolRequested, entry: &Entry) -> bool {
+    let args = event.args.map(|slot| entry.text(slot));
+    let has_args = match (call.args, args) {
+        (Some(args), Some(logged)) => is_same(args.compact().text(), &logged),
+        (None, Some(Text::Present(_))) => false,
+        (_, None | Some(Text::Removed)) => true,
+    };
+    has_args && is_same(call.tool, &entry.text(event.tool_name))
 }
 
 fn same_diff(diff: Option<&[u8]>, logged: &Logged, of: &ProposePatchSet, call: MadeBy<'_>) -> bool {

@@ -4,9 +4,10 @@
 //! the diff compares the texts that the call names; its line numbers then count from the texts'
 //! beginnings.
 
-use annals_domain::run::ChangeType;
+use annals_domain::run::{ChangeType, IoFootprint};
 use serde::Deserialize;
 
+use super::unified_diff;
 use crate::diff::{Lines, Sink, hunks, names};
 
 /// The longest diff that is kept, in bytes.
@@ -57,6 +58,19 @@ impl FileUse {
     }
 }
 
+/// The footprint of a call that reads and writes these files, by their names; none of one that names no file.
+pub(super) fn footprint(files: impl IntoIterator<Item = (Access, String)>) -> Option<IoFootprint> {
+    let mut footprint = IoFootprint::default();
+    for (access, name) in files {
+        match access {
+            Access::Read => footprint.paths_read.push(name),
+            Access::Write => footprint.paths_written.push(name),
+        }
+    }
+    let is_empty = footprint.paths_read.is_empty() && footprint.paths_written.is_empty();
+    (!is_empty).then_some(footprint)
+}
+
 /// What a call says of how it changes a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
@@ -66,6 +80,8 @@ pub(crate) struct Texts {
     pub(crate) replaced: Vec<(String, String)>,
     /// What becomes of the file, where the call says so.
     pub(crate) change: Option<ChangeType>,
+    /// The file's unified diff.
+    pub(crate) diff: Option<String>,
 }
 
 /// Either kind counts.
@@ -137,6 +153,14 @@ pub(crate) fn change(path: &str, texts: &Texts, patch: &Patch) -> Change {
     // What an update replaced is not always said.
     let updates = patch.outcome == Some(PatchOutcome::Updated);
     let is_new = patch.outcome == Some(PatchOutcome::Created);
+    let own = texts.diff.as_deref().and_then(unified_diff::hunks);
+    if let (None, Some(own)) = (&patch.hunks, own) {
+        let change = from_patch(path, &own, is_new);
+        return Change {
+            change_type: texts.change.unwrap_or(change.change_type),
+            ..change
+        };
+    }
     match &patch.hunks {
         Some(hunks) if !hunks.is_empty() => from_patch(path, hunks, is_new),
         Some(_) if !is_new => Change {

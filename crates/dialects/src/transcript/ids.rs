@@ -221,6 +221,16 @@ pub struct ToolIds {
 }
 
 impl ToolIds {
+    /// The batch that records that it was requested, before its result was read.
+    pub(super) fn requested(&self) -> Uuid {
+        Uuid::new_v5(&self.batch, b"requested")
+    }
+
+    /// The same of a call whose arguments were not written yet.
+    pub(super) fn announced(&self) -> Uuid {
+        Uuid::new_v5(&self.batch, b"announced")
+    }
+
     /// The batch that records which frames it used.
     pub(super) fn uses(&self) -> Uuid {
         Uuid::new_v5(&self.batch, b"uses")

@@ -21,9 +21,10 @@ use super::session::{Closed, Session};
 use super::texts;
 use crate::git::project::project_of;
 use crate::import::ImportOptions;
+use crate::import::compressed;
 use crate::import::error::ImportError;
 use crate::import::fields;
-use crate::import::source::ReadLine;
+use crate::import::read_line::ReadLine;
 use crate::report::{Fields, ImportReport, Types};
 use crate::secrets::Hit;
 
@@ -131,9 +132,8 @@ impl<'a> Importer<'a> {
         self.file = path.display().to_string();
         self.conflicting = None;
         self.lacks_part = false;
-        let stem = path.file_stem().unwrap_or_default();
         // It may become a session's name.
-        let stem = stem.to_string_lossy();
+        let stem = compressed::stem(path);
         let stem = self.options.secrets.redact(&stem);
         self.redacted(1, &stem.hits);
         self.stem = stem.content.into_owned();
@@ -157,7 +157,7 @@ impl<'a> Importer<'a> {
 
     pub(crate) async fn line(&mut self, line: ReadLine) -> Done {
         self.redacted(line.number, &line.hits);
-        self.report.records_read += line.values as u64;
+        self.report.records_read += (line.values + line.lost.len()) as u64;
         if line.values > 1 {
             self.remarks
                 .add(Remark::SeveralValues, &self.file, line.number);
@@ -166,28 +166,32 @@ impl<'a> Importer<'a> {
             self.remarks
                 .add(Remark::HalfCharacters, &self.file, line.number);
         }
+        for reason in line.lost {
+            self.report.add_broken(&self.file, line.number, reason);
+        }
         match line.read {
             Ok(read) => {
                 for value in read {
                     self.understood(value, line.number).await?;
                 }
-                Ok(())
             }
-            Err(reason) => {
-                self.report.add_broken(&self.file, line.number, reason);
-                Ok(())
-            }
+            Err(reason) => self.report.add_broken(&self.file, line.number, reason),
         }
+        Ok(())
     }
 
     async fn understood(&mut self, read: Read, number: u64) -> Done {
         match read {
-            Read::Entry(entry) => return self.entry(&entry, number).await,
+            Read::Entry(mut entry) => {
+                entry.shorten_names();
+                return self.entry(&entry, number).await;
+            }
             Read::Summary(summary) if self.summaries.len() < SUMMARIES => {
                 self.summaries.push((summary, number));
             }
             Read::Summary(summary) => self.summary_left_out(summary, number),
             Read::Backups(backups) => return self.backups(backups, number).await,
+            Read::SubAgent(agent) => self.called(agent),
             Read::Skipped { kind, text } => {
                 self.skipped.add(&kind);
                 fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
@@ -231,9 +235,10 @@ impl<'a> Importer<'a> {
 
     /// Ends the import.
     pub(crate) async fn end(mut self) -> Result<ImportReport, ImportError> {
-        let mut names: Vec<String> = self.sessions.keys().cloned().collect();
-        names.sort();
-        for name in names {
+        for name in self.session_names() {
+            if !self.options.ended {
+                self.request_pending(&name).await?;
+            }
             let calls = std::mem::take(&mut self.session(&name).waiting);
             for call in calls {
                 if self.options.ended {
@@ -263,6 +268,9 @@ impl<'a> Importer<'a> {
     /// disk. The report is of what was done since the last pause.
     pub(crate) async fn pause(&mut self) -> Result<ImportReport, ImportError> {
         self.end_usage().await?;
+        for name in self.session_names() {
+            self.request_pending(&name).await?;
+        }
         self.settle().await?;
         let mut waiting = 0;
         for session in self.sessions.values_mut() {
@@ -287,6 +295,13 @@ impl<'a> Importer<'a> {
         report.notes = std::mem::take(&mut self.remarks).sentences();
         std::mem::take(&mut self.fields).report(&mut report);
         report
+    }
+
+    /// The names of the sessions, in an order that does not depend on the process.
+    fn session_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.sessions.keys().cloned().collect();
+        names.sort();
+        names
     }
 
     /// A session by its name.

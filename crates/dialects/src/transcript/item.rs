@@ -25,6 +25,8 @@ pub(crate) enum Read {
     Entry(Box<Entry>),
     /// A summary of an earlier conversation, which names no session.
     Summary(Summary),
+    /// Who called a sub-agent. It comes before what the sub-agent says, or not at all.
+    SubAgent(SubAgent),
     /// Which files the program had copies of, to take back what the model did.
     Backups(Backups),
     /// A known type without anything that a log has a place for.
@@ -65,6 +67,8 @@ pub(crate) struct Entry {
     pub(crate) table: Table,
     /// The session's name; none where the line has none, and its file's name stands for it.
     pub(crate) session: Option<String>,
+    /// The session in which older versions recorded the side chain. A log that has it there keeps it there.
+    pub(crate) older_session: Option<String>,
     pub(crate) course: Course,
     /// What the recording calls the line. Ids and keys follow from it.
     pub(crate) name: String,
@@ -81,6 +85,10 @@ pub(crate) struct Entry {
     /// What the agent's program calls the prompt that the line is of, in what it tells as it works, too.
     pub(crate) prompt: Option<String>,
     pub(crate) usage: Option<Usage>,
+    /// The model by which the usage is priced, if that is not the message's: a faster service of it.
+    pub(crate) priced_as: Option<String>,
+    /// What the message used of other models, which its usage does not have.
+    pub(crate) beside: Vec<ModelUsage>,
     /// What the format calls this kind of line in addition to its type.
     pub(crate) subtype: Option<String>,
     /// Where the line comes from; its frames keep it.
@@ -93,6 +101,8 @@ pub(crate) struct Entry {
     pub(crate) dropped: Dropped,
     /// What is known of who let the calls through whose results it has, or did not.
     pub(crate) decisions: Vec<CallDecision>,
+    /// The frame by which older versions recorded the line. A log that has it keeps that, and nothing else of the line.
+    pub(crate) older_frame: Option<usize>,
     pub(crate) said: Said,
 }
 
@@ -109,6 +119,7 @@ impl Entry {
             text,
             table,
             session: None,
+            older_session: None,
             course: Course::Main,
             name,
             parent: None,
@@ -119,14 +130,31 @@ impl Entry {
             model: None,
             prompt: None,
             usage: None,
+            priced_as: None,
+            beside: Vec::new(),
             subtype: None,
             origin: Origin::default(),
             details: None,
             items: Vec::new(),
             dropped: Dropped::Nothing,
             decisions: Vec::new(),
+            older_frame: None,
             said,
         }
+    }
+
+    /// Shortens the names that lists show without reading blobs: the directory, the branch, the version and the model.
+    pub(super) fn shorten_names(&mut self) {
+        let setting = self.setting.iter_mut();
+        let names = setting.flat_map(|it| [&mut it.cwd, &mut it.git_branch, &mut it.version]);
+        let names = names.chain([
+            &mut self.model,
+            &mut self.priced_as,
+            &mut self.origin.git_branch,
+        ]);
+        names.flatten().for_each(texts::shorten_name);
+        let models = self.beside.iter_mut().map(|beside| &mut beside.model);
+        models.for_each(texts::shorten_name);
     }
 
     /// The name of its message, or else its own.
@@ -369,6 +397,24 @@ pub(crate) struct DroppedLine {
     pub(crate) call: Option<String>,
 }
 
+/// Who called a sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SubAgent {
+    pub(crate) session: Option<String>,
+    /// The name of its side chain.
+    pub(crate) name: String,
+    /// The call that it works for.
+    pub(crate) call: Option<String>,
+    /// The side chain of the sub-agent that called it; none where the session itself did, or that is not known.
+    pub(crate) parent: Option<String>,
+}
+
+/// The subtype of an entry that has a prompt which was queued while the agent worked.
+pub(crate) const QUEUED: &str = "queued_command";
+
+/// The subtype of an entry that repeats such a prompt.
+pub(crate) use annals::projections::REPEATED_PROMPT as REPEATED;
+
 /// The line of a summary.
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -412,6 +458,9 @@ pub(crate) struct Origin {
     /// The branch that was checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) git_branch: Option<String>,
+    /// The call of the script that made the line's call. The model did not see its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) script: Option<String>,
 }
 
 /// Where work was begun.
@@ -514,6 +563,14 @@ fn billionths(usd: f64) -> u64 {
         true => billionths as u64,
         false => 0,
     }
+}
+
+/// The tokens of a model that a message used beside its own, such as an advisor's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ModelUsage {
+    /// The model's name. Keys follow from it and from the message's name.
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
 }
 
 /// What the recording has of a tool's result in addition to what the model saw.

@@ -115,10 +115,15 @@ impl Importer<'_> {
         let session = self.session(&telling.session);
         session.at = telling.at;
         let chain = session.chain(telling.side.as_deref().unwrap_or(MAIN));
+        let name = |name: Option<&str>| {
+            let mut name = name?.to_owned();
+            texts::shorten_name(&mut name);
+            Some(name)
+        };
         chain.setting.get_or_insert_with(|| Setting {
-            cwd: telling.cwd.as_deref().map(str::to_owned),
+            cwd: name(telling.cwd.as_deref()),
             git_branch: None,
-            version: telling.version.as_deref().map(str::to_owned),
+            version: name(telling.version.as_deref()),
             continues: None,
         });
         if chain.title.is_none() {

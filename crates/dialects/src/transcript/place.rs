@@ -35,7 +35,8 @@ impl Importer<'_> {
         line: u64,
     ) -> Result<Option<Spoken<'t>>, ImportError> {
         let mut load = Load::line();
-        let name = match &entry.session {
+        let older = self.older_session(entry).await?;
+        let name = match older.or(entry.session.as_ref()) {
             Some(name) => name.clone(),
             None => {
                 load.remarks.push(Remark::NoSession);
@@ -98,6 +99,18 @@ impl Importer<'_> {
             line,
             load,
         }))
+    }
+
+    /// The session in which the log has the side chain of a line, if an older version recorded it in another one.
+    async fn older_session<'t>(
+        &mut self,
+        entry: &'t Entry,
+    ) -> Result<Option<&'t String>, ImportError> {
+        let (Some(older), Course::Side(chain)) = (&entry.older_session, &entry.course) else {
+            return Ok(None);
+        };
+        let begun = self.ids.side_chain(older, chain).batch;
+        Ok(self.is_known(begun).await?.then_some(older))
     }
 
     /// The chain that a line belongs to: the session's own, or a side chain,

@@ -254,6 +254,7 @@ impl Importer<'_> {
         if chain != MAIN {
             self.begin(session, MAIN, at, line).await?;
             self.release(session, MAIN).await?;
+            self.open_callers(session, chain, at, line).await?;
         }
         self.begin(session, chain, at, line).await?;
         self.provenance(session, chain, model, at, line).await
@@ -342,16 +343,18 @@ impl Importer<'_> {
     ) -> Done {
         let agent = self.agent;
         let own = self.session(session);
-        let (intent, task) = (own.first_intent, own.chain(MAIN).ids.task);
+        let intent = own.first_intent;
         let chain = own.chain(name);
         if chain.is_ready {
             return Ok(());
         }
         chain.is_ready = true;
+        let above = chain.above.clone();
         let key = chain.ids.batch;
         let directory = chain.setting.as_ref().and_then(|it| it.cwd.clone());
         let project = directory.and_then(|directory| self.project(&directory));
         let own = self.session(session);
+        let task = own.chain(&above).ids.task;
         let chain = own.chain(name);
         let begun = Beginning {
             agent,
@@ -441,7 +444,10 @@ impl Importer<'_> {
         self.new_batch(batch).await
     }
 
-    async fn new_batch(&mut self, mut batch: ImportBatch) -> Result<Recorded, ImportError> {
+    pub(super) async fn new_batch(
+        &mut self,
+        mut batch: ImportBatch,
+    ) -> Result<Recorded, ImportError> {
         batch.estimate();
         let ImportBatch {
             key,

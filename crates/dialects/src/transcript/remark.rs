@@ -58,7 +58,7 @@ impl Remark {
             }
             Remark::ResultWithoutUse => "has the result of a tool call that was not read",
             Remark::LateResult => {
-                "has a result that came after its call was given up: the call stays an error, and a frame has the result"
+                "has a result that came after its call was given up: the call has the result's status from then on, and a frame has the result"
             }
             Remark::AnotherResult => {
                 "has another result of a tool call that has one: the call stays as it is, and a frame has the result"

@@ -34,6 +34,19 @@ pub(super) struct Session {
     pub(super) waiting: Vec<PendingToolCall>,
     /// What the first results of its tool calls say, as numbers to be compared.
     answers: HashMap<String, u64>,
+    /// Who called the sub-agents of its side chains.
+    pub(super) callers: HashMap<String, Caller>,
+    /// The side chains of calls, by the calls' ids.
+    pub(super) side_calls: HashMap<String, String>,
+}
+
+/// Who called a sub-agent, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// The call's id.
+    pub(super) call: Option<String>,
+    /// The side chain of the sub-agent that made it.
+    pub(super) chain: Option<String>,
 }
 
 /// Which result of its call a result is.
@@ -65,7 +78,16 @@ impl Session {
             newest_side: None,
             waiting: Vec::new(),
             answers: HashMap::new(),
+            callers: HashMap::new(),
+            side_calls: HashMap::new(),
         }
+    }
+
+    /// Whether a call is one of the session's own course, or may be one: it was read, and not in a side chain.
+    pub(super) fn has_own_call(&self, id: &str) -> bool {
+        let is_known =
+            self.answers.contains_key(id) || self.waiting.iter().any(|call| call.id == id);
+        is_known && !self.side_calls.contains_key(id)
     }
 
     /// Remembers a result, and says which one of its call it is.
@@ -146,8 +168,10 @@ pub(super) struct Chain {
     pub(super) title: Option<String>,
     /// Where it was begun: from its first line.
     pub(super) setting: Option<Setting>,
-    /// The message whose tokens are still being counted.
-    pub(super) usage: Option<OpenUsage>,
+    /// The chain of the session that it is a part of, if it is a side chain.
+    pub(super) above: String,
+    /// The message whose tokens are still being counted: its own, and those of other models in it.
+    pub(super) usage: Vec<OpenUsage>,
     /// What came before its first prompt.
     pub(super) held: Vec<ImportBatch>,
     /// How many steps its plan has, once the log was asked.
@@ -213,7 +237,8 @@ impl Chain {
             has_provenance: false,
             title: None,
             setting: None,
-            usage: None,
+            above: MAIN.to_owned(),
+            usage: Vec::new(),
             held: Vec::new(),
             steps: None,
             place: ChainPlace::default(),
@@ -243,6 +268,8 @@ pub(super) struct PendingToolCall {
     /// The chain that it belongs to.
     pub(super) chain: String,
     pub(super) doubted: bool,
+    /// Whether the log has the request, which it has where the recording paused before the result.
+    pub(super) is_requested: bool,
     pub(super) line: u64,
     pub(super) load: Load,
 }
@@ -275,15 +302,34 @@ impl PendingToolCall {
     }
 }
 
-/// A message whose last line may still come.
+/// The tokens of one model in a message whose last line may still come.
 #[derive(Debug)]
 pub(super) struct OpenUsage {
     pub(super) message: String,
+    /// The model that the message used beside its own.
+    pub(super) beside: Option<String>,
     pub(super) model: Option<String>,
+    /// The model by which the message's own tokens are priced, if that is another one.
+    pub(super) priced_as: Option<String>,
     pub(super) at: Timestamp,
     /// The totals that its lines had, without repetitions, the last one last.
     pub(super) totals: Vec<Total>,
     pub(super) line: u64,
+}
+
+impl OpenUsage {
+    /// The name that keys follow from.
+    pub(super) fn name(&self) -> String {
+        usage_name(&self.message, self.beside.as_deref())
+    }
+}
+
+/// The name of a message's usage, or of what it used of another model.
+pub(super) fn usage_name(message: &str, beside: Option<&str>) -> String {
+    match beside {
+        Some(model) => format!("{message}\n{model}"),
+        None => message.to_owned(),
+    }
 }
 
 /// The tokens of a message as some of its lines have them.

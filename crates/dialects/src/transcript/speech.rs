@@ -10,7 +10,7 @@ use super::batch::{ImportBatch, Load};
 use super::claim::Claim;
 use super::commands::{self, FrameData};
 use super::importer::{Done, Importer};
-use super::item::{Entry, Evidence, Item, Speaker, What};
+use super::item::{Entry, Evidence, Item, QUEUED, Speaker, What};
 use super::place::Spoken;
 use super::record::Recorded;
 use super::remark::Remark;
@@ -33,6 +33,14 @@ impl Importer<'_> {
         let Some(mut spoken) = self.spoken(entry, line).await? else {
             return Ok(());
         };
+        if let Some(frame) = entry.older_frame
+            && self
+                .is_known(self.ids.frame_batch(&entry.name, frame))
+                .await?
+        {
+            self.report.already_there += spoken.load.take().lines;
+            return Ok(());
+        }
         match entry.speaker {
             Speaker::Model => self.model_speaks(&mut spoken).await?,
             Speaker::User | Speaker::Program => {
@@ -160,6 +168,10 @@ impl Importer<'_> {
         asked: &str,
     ) -> Done {
         let line = &spoken.entry.name;
+        if self.repeats_in_log(spoken.entry, item).await? {
+            self.report.already_there += spoken.load.take().lines;
+            return Ok(());
+        }
         let (intent, key) = self.prompt_ids(spoken.entry, asked).await?;
         let place = (spoken.at, spoken.line);
         let refines = self.refined(&spoken.session, intent, place).await?;
@@ -195,6 +207,18 @@ impl Importer<'_> {
         let kind = FrameKind::IntentAnalysis;
         let frame = spoken.text_batch(kind, text, commands::person(), item);
         self.work(&spoken.session, MAIN, frame).await
+    }
+
+    /// Whether the log has a queued prompt's line as one that repeats it. A copy of the session may lack what showed it.
+    async fn repeats_in_log(&mut self, entry: &Entry, item: &Item) -> Result<bool, ImportError> {
+        if entry.subtype.as_deref() != Some(QUEUED) {
+            return Ok(false);
+        }
+        let key = self.ids.frame_batch(&entry.name, item.frame);
+        match self.known(key).await? {
+            Some(batch) => self.is_repetition(batch).await,
+            None => Ok(false),
+        }
     }
 
     /// The intent that a prompt becomes, and its batch. Where the agent's program told of the prompt before there

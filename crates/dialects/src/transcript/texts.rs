@@ -38,6 +38,19 @@ pub(super) fn bounded(text: &str) -> &str {
     cut(text, TEXT_LIMIT)
 }
 
+/// The most bytes of a name, also as JSON: what is longer is stored as a blob, which lists do not read.
+const NAME_LIMIT: usize = 4_000;
+/// Bytes of a shortened name: each may take six in JSON.
+const SHORT_NAME: usize = 600;
+
+/// Shortens a name that is too long, with an ellipsis in the place of what is left out.
+pub(super) fn shorten_name(name: &mut String) {
+    let escaped = |name: &str| serde_json::to_string(name).map_or(usize::MAX, |json| json.len());
+    if name.len() > NAME_LIMIT || escaped(name) > NAME_LIMIT {
+        *name = format!("{}…", cut(name, SHORT_NAME));
+    }
+}
+
 /// Whether a text that is kept may have been longer: it is cut between characters.
 pub(super) fn is_cut(text: &str) -> bool {
     text.len() + 3 >= TEXT_LIMIT
@@ -93,7 +106,7 @@ pub(crate) fn part(part: Option<&RawValue>) -> Option<Part> {
 }
 
 /// What stands for a result that did not come.
-pub(crate) const NO_RESULT: &str = "(no result was recorded)";
+pub(crate) use annals::projections::NO_RESULT;
 
 /// The text of a result, in any of its forms, as far as a summary needs it.
 pub(crate) fn text_of(content: Option<&RawValue>) -> String {

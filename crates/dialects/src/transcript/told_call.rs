@@ -2,15 +2,14 @@
 
 use annals::Request;
 use annals_domain::run::{
-    BeginToolCall, DecideToolCall, EndToolCall, FileInForce, IoFootprint, RequestToolCall,
-    ToolStatus,
+    BeginToolCall, DecideToolCall, EndToolCall, FileInForce, RequestToolCall, ToolStatus,
 };
 use annals_domain::{ContentPart, Payload, RunId, Timestamp, ToolInvocationId};
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
 use super::commands::By;
-use super::edit::Access;
+use super::edit;
 use super::telling::{CallStep, CallTold, Decided, FileSays};
 use super::texts;
 use crate::import::RedactedText;
@@ -80,17 +79,11 @@ impl Of<'_> {
     fn requested(&self, args: Option<&str>) -> RequestToolCall {
         let raw = args.and_then(|args| RawValue::from_string(args.to_owned()).ok());
         let files = (self.agent.files)(&self.told.tool, raw.as_deref());
-        let mut footprint = IoFootprint::default();
-        for file in &files {
-            let name = file.relative(self.cwd);
-            match file.access {
-                Access::Read => footprint.paths_read.push(name),
-                Access::Write => footprint.paths_written.push(name),
-            }
-        }
+        let files = files.iter();
+        let footprint = edit::footprint(files.map(|file| (file.access, file.relative(self.cwd))));
         RequestToolCall::new(self.run, self.tool())
             .with_id(self.call)
-            .with_io_footprint((!files.is_empty()).then_some(footprint))
+            .with_io_footprint(footprint)
             .with_args(texts::json(raw.as_deref()))
     }
 

@@ -6,15 +6,16 @@ use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::run::{
     DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
-    ToolStatus, TouchedFile,
+    RequestToolCall, ToolStatus, TouchedFile,
 };
 use serde_json::value::RawValue;
+use uuid::Uuid;
 
 use super::agent::Agent;
 use super::batch::{Frame, ImportBatch, Load};
 use super::commands::{self, By, FrameData};
 use super::edit::{self, Access, FileUse};
-use super::ids::{ChainIds, ToolIds};
+use super::ids::{ChainIds, Ids, ToolIds};
 use super::item::Entry;
 use super::remark::Remark;
 use super::session::PendingToolCall;
@@ -96,6 +97,38 @@ pub(super) fn given_up(
     batch(waiting, None, of, (line, told)).0
 }
 
+/// The batch of a call that waits for its result, at the newest time of its session if it has none. Its lines and fields
+/// are counted with the result.
+pub(super) fn requested(waiting: &PendingToolCall, of: Of, newest: Timestamp) -> ImportBatch {
+    let call = call(waiting, None, of, None);
+    let by = By {
+        actor: of.agent.agent(),
+        at: waiting.at.unwrap_or(newest),
+    };
+    // A program may write a call before its arguments.
+    let args = texts::json(waiting.input.as_deref());
+    let args = args.filter(|args| args.compact().text() != "{}");
+    let key = match &args {
+        Some(_) => of.ids.requested(),
+        None => of.ids.announced(),
+    };
+    let request = RequestToolCall::new(of.chain.run, call.tool())
+        .with_id(of.ids.invocation)
+        .with_io_footprint(call.footprint())
+        .with_args(args);
+    let mut request = by.request(request);
+    request.correlation = script_of(waiting, of);
+    let requests = vec![request];
+    let name = waiting.id.clone();
+    ImportBatch::new(key, name, requests, Load::default(), waiting.line)
+}
+
+/// The script's call that made a call. It is what the events of the call have in common.
+fn script_of(waiting: &PendingToolCall, of: Of) -> Option<Uuid> {
+    let script = waiting.origin.script.as_deref()?;
+    Some(Ids::of(of.agent.key).tool(script).invocation.0)
+}
+
 fn batch(
     mut waiting: PendingToolCall,
     mut answer: Option<Answer<'_>>,
@@ -117,6 +150,9 @@ fn batch(
     let (push, seen) = frame.map_or((None, None), |frame| (Some(frame.push), frame.seen));
     commands.extend(push.map(|push| call.by().request(push)));
     call.count_result(&mut load);
+    for request in &mut commands {
+        request.correlation = script_of(&waiting, of);
+    }
     let batch = ImportBatch {
         key: call.ids.batch,
         name: waiting.id.clone(),
@@ -208,19 +244,18 @@ impl Call<'_> {
         })
     }
 
+    /// The files that it names.
+    fn footprint(&self) -> Option<IoFootprint> {
+        let files = self.files.iter();
+        edit::footprint(files.map(|(file, name)| (file.access, name.clone())))
+    }
+
     fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
         let args = load.json(self.waiting.input.as_deref());
-        let mut footprint = IoFootprint::default();
-        for (file, name) in &self.files {
-            match file.access {
-                Access::Read => footprint.paths_read.push(name.clone()),
-                Access::Write => footprint.paths_written.push(name.clone()),
-            }
-        }
         let summary = texts::beginning(&self.result, texts::SUMMARY).to_owned();
         RecordToolInvocation::new(self.chain.run, self.tool(), self.status)
             .with_id(self.ids.invocation)
-            .with_io_footprint((!self.files.is_empty()).then_some(footprint))
+            .with_io_footprint(self.footprint())
             .with_args(args)
             .with_duration_ms(self.duration_ms())
             .with_result_summary((!self.is_told).then_some(summary))
@@ -278,7 +313,8 @@ impl Call<'_> {
             .with_touched(touched)
             .with_observed(true);
         let mut requests = vec![self.by().request(propose)];
-        if self.answer.is_some_and(|answer| answer.is_error) {
+        // Of a call without a result it is not known whether it changed anything.
+        if self.status == ToolStatus::Error {
             requests.push(
                 self.by().request(
                     RejectPatchSet::new(self.ids.patch_set)
@@ -316,6 +352,7 @@ impl Call<'_> {
         };
         let summary = format!("{}: {}", self.subject(), self.result);
         let seen = self.said.clone();
+        let seen = seen.filter(|_| self.waiting.origin.script.is_none());
         Some(commands::frame(
             self.chain.pipeline,
             kind,

@@ -1,15 +1,16 @@
 //! The tokens of messages. Several lines share a message, and its tokens grow
 //! from one to the next: the last line counts, once.
 
+use annals::projections::continued_usage;
 use uuid::Uuid;
 
 use super::batch::{ImportBatch, Load};
 use super::commands::{self, By};
 use super::importer::Importer;
-use super::item::{COUNTS, Counts, tokens_of};
+use super::item::{COUNTS, Counts, Usage, tokens_of};
 use super::place::Spoken;
 use super::remark::Remark;
-use super::session::{Closed, OpenUsage, Total};
+use super::session::{Closed, OpenUsage, Total, usage_name};
 use crate::import::error::ImportError;
 use crate::report::Fields;
 
@@ -21,18 +22,36 @@ impl Importer<'_> {
     /// chain ends the one before.
     pub(super) async fn count_usage(&mut self, spoken: &mut Spoken<'_>) -> Result<(), ImportError> {
         let entry = spoken.entry;
-        let (session, chain) = (spoken.session.as_str(), spoken.chain.as_str());
+        let (session, chain) = (spoken.session.clone(), spoken.chain.clone());
+        let message = entry.message();
+        let open = &self.session(&session).chain(&chain).usage;
+        if open.iter().any(|open| open.message != message) {
+            self.close_usage(&session, &chain).await?;
+        }
+        if let Some(usage) = entry.usage {
+            self.count_model(spoken, None, usage).await?;
+        }
+        for beside in &entry.beside {
+            let model = Some(beside.model.as_str());
+            self.count_model(spoken, model, beside.usage).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the tokens of one model: the message's own, or another one that it used beside that.
+    async fn count_model(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        beside: Option<&str>,
+        usage: Usage,
+    ) -> Result<(), ImportError> {
+        let entry = spoken.entry;
+        let session = spoken.session.as_str();
         let paths = &self.agent.token_paths;
         let message = entry.message();
-        let open = &self.session(session).chain(chain).usage;
-        if open.as_ref().is_some_and(|open| open.message != message) {
-            self.close_usage(session, chain).await?;
-        }
-        let Some(usage) = entry.usage else {
-            return Ok(());
-        };
+        let key_name = usage_name(message, beside);
         let tokens = usage.totals;
-        let before = match self.closed.get(message) {
+        let before = match self.closed.get(&key_name) {
             // A copy of a part of another session has nothing new.
             Some(closed) if closed.owner != session && !is_more(&tokens, &closed.tokens) => {
                 keep_tokens(paths, usage.fields, &mut spoken.load.fields);
@@ -41,23 +60,34 @@ impl Importer<'_> {
             Some(closed) => Some(closed.tokens),
             None => None,
         };
-        let name = chain.to_owned();
-        let chain = self.session(session).chain(chain);
-        if chain.usage.is_none() && before.is_none() && tokens == [0; COUNTS] {
+        let name = spoken.chain.clone();
+        let chain = self.session(session).chain(&name);
+        let is_it = |open: &OpenUsage| open.beside.as_deref() == beside;
+        let place = chain.usage.iter().position(is_it);
+        if place.is_none() && before.is_none() && tokens == [0; COUNTS] {
             // There is nothing to record, and the line says nothing else.
             keep_tokens(paths, usage.fields, &mut spoken.load.fields);
             return Ok(());
         }
-        let begins = chain.usage.is_none();
-        let (at, line) = (spoken.at, spoken.line);
-        let open = chain.usage.get_or_insert_with(|| OpenUsage {
-            message: message.to_owned(),
-            model: entry.model.clone(),
-            at,
-            totals: Vec::from_iter(before.map(total)),
-            line,
-        });
-        (open.at, open.line) = (at, line);
+        let place = place.unwrap_or(chain.usage.len());
+        if place == chain.usage.len() {
+            chain.usage.push(OpenUsage {
+                message: message.to_owned(),
+                beside: beside.map(str::to_owned),
+                model: entry.model.clone(),
+                priced_as: None,
+                at: spoken.at,
+                totals: Vec::from_iter(before.map(total)),
+                line: spoken.line,
+            });
+        }
+        let Some(open) = chain.usage.get_mut(place) else {
+            return Ok(());
+        };
+        (open.at, open.line) = (spoken.at, spoken.line);
+        if entry.priced_as.is_some() && beside.is_none() {
+            open.priced_as.clone_from(&entry.priced_as);
+        }
         if open.totals.last().map(|last| last.tokens) != Some(tokens) {
             open.totals.push(total(tokens));
         }
@@ -66,13 +96,10 @@ impl Importer<'_> {
         }
         let oldest = open.totals.first().copied().unwrap_or_default();
         let is_full = open.totals.len() > TOTALS;
-        if begins {
-            let place = (session.to_owned(), name.clone());
-            self.open_usage.insert(place);
-        }
+        self.open_usage.insert((session.to_owned(), name.clone()));
         if is_full {
-            let key = self.ids.usage_batch(message, &oldest.tokens);
-            self.forget_total(session, &name, key).await?;
+            let key = self.ids.usage_batch(&key_name, &oldest.tokens);
+            self.forget_total(session, &name, place, key).await?;
         }
         Ok(())
     }
@@ -90,14 +117,14 @@ impl Importer<'_> {
         if chain.is_ready && chain.has_provenance {
             return Ok(());
         }
-        let open = chain.usage.as_ref().filter(|open| open.message == message);
+        let open = chain.usage.iter().find(|open| open.message == message);
         let Some((open, last)) = open.and_then(|open| Some((open, open.totals.last()?))) else {
             return Ok(());
         };
         let (tokens, model) = (last.tokens, open.model.clone());
-        let (at, line) = (open.at, open.line);
+        let (at, line, key_name) = (open.at, open.line, open.name());
         for tokens in [tokens, of_the_first_versions(&tokens)] {
-            let key = ids.usage_batch(message, &tokens);
+            let key = ids.usage_batch(&key_name, &tokens);
             if let Some(batch) = self.known(key).await? {
                 return self.has_work(session, name, batch).await;
             }
@@ -112,10 +139,11 @@ impl Importer<'_> {
         &mut self,
         session: &str,
         chain: &str,
+        place: usize,
         oldest: Uuid,
     ) -> Result<(), ImportError> {
         let at = usize::from(self.is_known(oldest).await?);
-        if let Some(open) = &mut self.session(session).chain(chain).usage
+        if let Some(open) = self.session(session).chain(chain).usage.get_mut(place)
             && open.totals.len() > at
         {
             let forgotten = open.totals.remove(at);
@@ -136,11 +164,20 @@ impl Importer<'_> {
     }
 
     async fn close_usage(&mut self, session: &str, name: &str) -> Result<(), ImportError> {
-        let chain = self.session(session).chain(name);
-        let run = chain.ids.run;
-        let Some(open) = chain.usage.take() else {
-            return Ok(());
-        };
+        for open in std::mem::take(&mut self.session(session).chain(name).usage) {
+            self.close_model(session, name, open).await?;
+        }
+        Ok(())
+    }
+
+    async fn close_model(
+        &mut self,
+        session: &str,
+        name: &str,
+        open: OpenUsage,
+    ) -> Result<(), ImportError> {
+        let run = self.session(session).chain(name).ids.run;
+        let key_name = open.name();
         let Some(last) = open.totals.last().map(|last| last.tokens) else {
             return Ok(());
         };
@@ -149,14 +186,9 @@ impl Importer<'_> {
         let is_whole = recorded.is_none_or(|recorded| recorded.is_whole);
         let begins = recorded.map_or(0, |recorded| recorded.at + usize::from(is_whole));
         let new = open.totals.get(begins..).unwrap_or_default();
+        let earlier = recorded.as_ref().map(|recorded| recorded.key);
         let recorded = recorded.map(|recorded| recorded.total);
-        self.close(
-            session,
-            &open.message,
-            last,
-            recorded.as_ref(),
-            !new.is_empty(),
-        );
+        self.close(session, &key_name, last, recorded.as_ref(), !new.is_empty());
         if new.is_empty() {
             return Ok(());
         }
@@ -186,11 +218,18 @@ impl Importer<'_> {
             actor: self.agent.agent(),
             at: open.at,
         };
-        let usage = commands::usage(run, open.model.as_deref(), more);
+        let model = open.beside.as_ref().or(open.priced_as.as_ref());
+        let model = model.or(open.model.as_ref()).map(String::as_str);
+        let usage = commands::usage(run, model, more);
+        let mut request = by.request(usage);
+        if let Some(earlier) = self.first_usage(earlier).await? {
+            request.causation = Some(earlier);
+            request.correlation = Some(continued_usage(earlier));
+        }
         let batch = ImportBatch {
-            key: self.ids.usage_batch(&open.message, &last),
-            name: open.message.clone(),
-            requests: vec![by.request(usage)],
+            key: self.ids.usage_batch(&key_name, &last),
+            name: key_name,
+            requests: vec![request],
             seen: None,
             tokens: None,
             model: open.model,
@@ -200,29 +239,43 @@ impl Importer<'_> {
         self.work(session, name, batch).await
     }
 
+    /// The event of a total that the log has, which another one continues.
+    async fn first_usage(&mut self, key: Option<Uuid>) -> Result<Option<Uuid>, ImportError> {
+        let Some(key) = key else {
+            return Ok(None);
+        };
+        let Some(batch) = self.known(key).await? else {
+            return Ok(None);
+        };
+        let record = self.annals.contents().record(batch.last).await?;
+        Ok(record.map(|record| record.event_id()))
+    }
+
     /// The newest of a message's totals that the log has.
     async fn newest_recorded(
         &mut self,
         open: &OpenUsage,
     ) -> Result<Option<RecordedTotal>, ImportError> {
+        let key_name = open.name();
         for (at, total) in open.totals.iter().enumerate().rev() {
-            let found = |total: Total, is_whole| RecordedTotal {
+            let found = |total: Total, key, is_whole| RecordedTotal {
                 at,
                 total,
+                key,
                 is_whole,
             };
-            let key = self.ids.usage_batch(&open.message, &total.tokens);
+            let key = self.ids.usage_batch(&key_name, &total.tokens);
             if self.is_known(key).await? {
-                return Ok(Some(found(*total, true)));
+                return Ok(Some(found(*total, key, true)));
             }
             let first = of_the_first_versions(&total.tokens);
-            let key = self.ids.usage_batch(&open.message, &first);
+            let key = self.ids.usage_batch(&key_name, &first);
             if first != total.tokens && self.is_known(key).await? {
                 let total = Total {
                     tokens: first,
                     ..*total
                 };
-                return Ok(Some(found(total, false)));
+                return Ok(Some(found(total, key, false)));
             }
         }
         Ok(None)
@@ -259,6 +312,8 @@ struct RecordedTotal {
     /// Its number among those of its message.
     at: usize,
     total: Total,
+    /// Its batch.
+    key: Uuid,
     /// Whether the log has all of it: the first versions of this program recorded four sorts of tokens and no more.
     is_whole: bool,
 }

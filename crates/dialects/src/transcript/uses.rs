@@ -12,7 +12,7 @@
 //! and ends the step. So an edit that the log has without a step stays without
 //! one; its use would be in the wrong place.
 
-use annals::{LoadError, Request, ViewError};
+use annals::{LoadError, Request};
 use annals_domain::pipeline::Event;
 use annals_domain::plan::{self, AddStep, LinkStepFrames, NewStep, SetStepStatus, StepStatus};
 use annals_domain::{AnyEvent, FrameId, PipelineId, PlanId, StreamKind, StreamRef};
@@ -147,14 +147,12 @@ impl Importer<'_> {
         if result.frame.is_some() {
             return Ok(result.frame);
         }
-        self.settle_for(result.call.invocation).await?;
-        let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.index().row(result.call.invocation).await {
-            Ok(row) => row.first_position,
-            Err(ViewError::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(failed(error)),
+        // Its first event may be an earlier one: a request.
+        let Some(logged) = self.known(result.call.batch).await? else {
+            return Ok(None);
         };
-        self.frame_in(first, result.call.batch, pipeline).await
+        self.frame_in(logged.first, result.call.batch, pipeline)
+            .await
     }
 
     /// The frame that a batch of the log pushed, which begins at `first`, if it is in this pipeline.

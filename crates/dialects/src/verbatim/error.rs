@@ -25,7 +25,7 @@ pub enum VerbatimExportError {
     /// Content was removed, and no redaction in the export names it.
     #[error(
         "content of record {position} was removed, and no redaction up to position {end} names it: it was made meanwhile, \
-         or the log was altered. Export again; if that fails, too, run `annals verify`"
+         or the log was altered. Export again; if that fails, too, run `annals proof verify`"
     )]
     Removed {
         /// The record.

@@ -2,6 +2,8 @@
 
 mod exported;
 
+use annals::projections::TaskView;
+use annals_dialects::atif;
 use annals_dialects::import::{ImportOptions, recordings};
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -310,6 +312,24 @@ fn odd_steps_are_named_and_the_others_are_read() {
     }
     let log = log_of("t.json", nested.to_string());
     assert_eq!(log.report.broken_count, 1, "{}", log.report);
+}
+
+#[test]
+fn a_sub_agent_of_a_sub_agent_is_a_part_of_it() {
+    let mut nested = trajectory();
+    let mut last = nested["subagent_trajectories"][0].clone();
+    last["trajectory_id"] = json!("sub-2");
+    last["steps"][0]["message"] = json!("Find Eve");
+    nested["subagent_trajectories"][0]["subagent_trajectories"] = json!([last]);
+    let log = log_of("t.json", nested.to_string());
+    let task = |name: &str| atif::ids().side_chain("run-1", name).task;
+    let inner: TaskView = log.get(task("sub-1"));
+    assert_eq!(inner.parent, Some(atif::ids().session("run-1").task));
+    let last: TaskView = log.get(task("sub-2"));
+    assert_eq!(
+        (last.parent, last.title.as_str()),
+        (Some(task("sub-1")), Some("Find Eve"))
+    );
 }
 
 #[test]

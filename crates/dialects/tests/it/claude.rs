@@ -9,6 +9,7 @@ mod grown;
 pub(crate) mod log;
 mod odd;
 mod program;
+mod queue;
 pub(crate) mod recording;
 mod sides;
 mod usage;

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use annals::projections::{ContextPipelineView, RunView, TaskView, Text, ToolInvocationView};
-use annals_dialects::codex;
+use annals_dialects::import::{GrowingRecordings, ImportOptions, recording_groups, recordings};
+use annals_dialects::{codex, raw};
+use annals_domain::AnyEvent;
+use annals_domain::run::Event as RunEvent;
 use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{Position, Query};
 use futures::executor::block_on;
@@ -12,7 +15,8 @@ use serde_json::{Value, json};
 use crate::claude::log::Log;
 use crate::claude::recording::{Folder, story};
 use crate::recorded::{
-    calls, check_pieces, edited_files, import_bytes, log_of_lines, prompts, text, try_import,
+    assert_same, calls, check_pieces, edited_files, edits, import, import_bytes, log_of,
+    log_of_lines, prompts, text, try_import,
 };
 
 const THREAD: &str = "019b0000-0000-7000-8000-000000000001";
@@ -370,6 +374,41 @@ fn a_sub_agents_rollout_is_a_side_chain_of_its_session() {
     assert_eq!(log.tokens(), [265, 140, 0, 36]);
 }
 
+/// A rollout names the session that it is all for, and the thread that began it.
+#[test]
+fn a_sub_agent_of_a_sub_agent_is_a_part_of_it() {
+    let child = |id: &str, caller: &str, depth: u32| {
+        let spawn = json!({ "parent_thread_id": caller, "depth": depth });
+        let mut rollout = Rollout::of(json!({
+            "id": id, "session_id": THREAD, "cwd": "/w", "source": { "subagent": { "thread_spawn": spawn } },
+        }));
+        rollout
+            .prompt(&format!("Look as {id}"))
+            .says("It is there.");
+        for line in &mut rollout.0 {
+            let time = line["timestamp"].as_str().unwrap();
+            line["timestamp"] = json!(time.replace("T03", &format!("T0{}", 3 + depth)));
+        }
+        text(&rollout.0)
+    };
+    let folder = Folder::new();
+    folder.write(&format!("sessions/{NAME}"), text(&session().0));
+    folder.write("sessions/a.jsonl", child("last", "inner", 3));
+    folder.write("sessions/b.jsonl", child("inner", "outer", 2));
+    folder.write("sessions/c.jsonl", child("outer", THREAD, 1));
+    let log = Log::empty();
+    try_import(&log, Some("codex"), folder.path()).unwrap();
+    let task = |name: &str| codex::ids().side_chain(THREAD, name).task;
+    let parents = ["outer", "inner", "last"].map(|name| log.get::<TaskView>(task(name)).parent);
+    let expected = [
+        codex::ids().session(THREAD).task,
+        task("outer"),
+        task("inner"),
+    ];
+    assert_eq!(parents, expected.map(Some));
+    assert_eq!(log.count("task.created"), 4);
+}
+
 #[test]
 fn a_fork_does_not_count_again_what_it_was_forked_from() {
     // Ids of turns say when they were begun: before this thread, and after.
@@ -401,6 +440,285 @@ fn a_fork_does_not_count_again_what_it_was_forked_from() {
         log.report
     );
     check_pieces("fork.jsonl", &fork.0, 1);
+}
+
+/// Ids of turns say when they were begun: before the forks of these tests, and after.
+const OLDER: &str = "019b7ca0-0000-7000-8000-000000000001";
+const NEWER: &str = "019b7d60-0000-7000-8000-000000000001";
+
+fn fork_of(meta: Value) -> Rollout {
+    let mut all = json!({ "id": "fork", "timestamp": "2026-01-02T05:00:00.000Z", "cwd": "/w" });
+    for (name, value) in meta.as_object().unwrap() {
+        all[name] = value.clone();
+    }
+    Rollout::of(all)
+}
+
+impl Rollout {
+    /// What a fork copies.
+    fn copied(&mut self) -> &mut Rollout {
+        self.turn(OLDER, "never")
+            .prompt("Fix a.rs")
+            .call("c1", "shell", &json!({ "command": "ls" }))
+            .output("c1", json!("a.rs"))
+            .tokens([100, 0, 10, 0], [100, 0, 10, 0])
+    }
+
+    /// What it does then.
+    fn own(&mut self) -> &mut Rollout {
+        self.turn(NEWER, "never")
+            .prompt("Otherwise")
+            .tokens([130, 0, 15, 0], [30, 0, 5, 0])
+            .says("Done.")
+    }
+
+    /// All lines but the first one were written at one time.
+    fn restamped(&mut self, lines: std::ops::Range<usize>) {
+        for line in &mut self.0[lines] {
+            line["timestamp"] = json!("2026-01-02T05:00:00.100Z");
+        }
+    }
+
+    fn numbered(&mut self) {
+        for (number, line) in self.0.iter_mut().enumerate() {
+            line["ordinal"] = json!(number);
+        }
+    }
+}
+
+#[test]
+fn copies_without_the_line_of_their_session_do_not_count() {
+    let side =
+        json!({ "source": { "subagent": { "thread_spawn": { "parent_thread_id": THREAD } } } });
+    for meta in [json!({ "forked_from_id": THREAD }), side] {
+        let mut fork = fork_of(meta.clone());
+        fork.copied();
+        let copied = fork.0.len();
+        fork.own();
+        for is_restamped in [false, true] {
+            if is_restamped {
+                fork.restamped(1..copied);
+            }
+            let log = log_of_lines("fork.jsonl", &fork.0);
+            assert_eq!(log.tokens(), [30, 0, 0, 5], "{meta}");
+            assert_eq!(calls(&log), [""; 0], "{meta}");
+            let asked = prompts(&log);
+            assert!(asked.iter().all(|it| it == "Otherwise"), "{asked:?}");
+        }
+        check_pieces("fork.jsonl", &fork.0, 1);
+    }
+}
+
+#[test]
+fn the_number_of_the_first_own_line_counts() {
+    // The counters begin with what the session had used.
+    let side = json!({ "subagent": { "thread_spawn": { "parent_thread_id": THREAD } } });
+    let mut agent = Rollout::default();
+    agent.copied();
+    let end = agent.0.len() + 1;
+    let mut agent = fork_of(json!({ "source": side, "subagent_history_start_ordinal": end }));
+    agent.copied();
+    // It begins without a turn of its own.
+    agent.says("Done.").tokens([130, 0, 15, 0], [30, 0, 5, 0]);
+    agent.numbered();
+    let log = log_of_lines("agent.jsonl", &agent.0);
+    assert_eq!(log.tokens(), [30, 0, 0, 5]);
+    assert!(log.frames().contains(&"step_summary: Done.".to_owned()));
+    check_pieces("agent.jsonl", &agent.0, 1);
+}
+
+#[test]
+fn a_fork_that_names_its_base_has_no_copies() {
+    let base = json!({ "thread_id": THREAD, "end_ordinal_exclusive": 4, "end_byte_offset": 900 });
+    let mut fork = fork_of(json!({ "history_base": base, "forked_from_id": THREAD }));
+    fork.message("developer", "Be brief.").own();
+    fork.numbered();
+    for line in &mut fork.0 {
+        line["ordinal"] = json!(line["ordinal"].as_u64().unwrap() + 4);
+    }
+    let log = log_of_lines("fork.jsonl", &fork.0);
+    assert_eq!(
+        (prompts(&log), log.tokens()),
+        (vec!["Otherwise".to_owned()], [30, 0, 0, 5])
+    );
+    assert!(log.frames().contains(&"system_state: Be brief.".to_owned()));
+}
+
+#[test]
+fn turns_without_ids_are_told_from_copies_by_when_they_were_written() {
+    let mut fork = fork_of(json!({ "forked_from_id": THREAD }));
+    let context = json!({ "cwd": "/w", "approval_policy": "never", "model": "gpt-test" });
+    fork.prompt("Fix a.rs")
+        .line("turn_context", context.clone())
+        .tokens([100, 0, 10, 0], [100, 0, 10, 0]);
+    let copied = fork.0.len();
+    fork.prompt("Otherwise")
+        .line("turn_context", context)
+        .tokens([130, 0, 15, 0], [30, 0, 5, 0])
+        .says("Done.");
+    fork.restamped(0..copied);
+    for (number, line) in fork.0.iter_mut().enumerate().skip(copied) {
+        line["timestamp"] = json!(format!("2026-01-02T05:01:{number:02}.000Z"));
+    }
+    let log = log_of_lines("fork.jsonl", &fork.0);
+    assert_eq!(
+        (prompts(&log), log.tokens()),
+        (vec!["Otherwise".to_owned()], [30, 0, 0, 5])
+    );
+    check_pieces("fork.jsonl", &fork.0, 1);
+}
+
+#[test]
+fn what_was_served_faster_is_named_so() {
+    let settings = |tier: Value| json!({ "type": "thread_settings_applied", "thread_settings": { "service_tier": tier } });
+    let mut rollout = Rollout::new();
+    rollout.event(settings(json!("priority")));
+    rollout
+        .turn(OLDER, "never")
+        .prompt("Go")
+        .tokens([100, 0, 10, 0], [100, 0, 10, 0]);
+    rollout.event(settings(json!("default")));
+    rollout
+        .turn(NEWER, "never")
+        .prompt("Go on")
+        .tokens([130, 0, 15, 0], [30, 0, 5, 0]);
+    let log = log_of_lines(NAME, &rollout.0);
+    let models = log
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match &entry.event {
+            AnyEvent::Run(RunEvent::UsageRecorded(used)) => {
+                let model = entry.text(used.model.unwrap()).to_string();
+                Some((model, used.uncached_input_tokens))
+            }
+            _ => None,
+        });
+    let expected = [("gpt-test-fast", 100), ("gpt-test", 30)];
+    let expected = expected.map(|(model, tokens)| (model.to_owned(), tokens));
+    assert_eq!(models.collect::<Vec<_>>(), expected);
+    check_pieces(NAME, &rollout.0, 1);
+}
+
+/// A command that was completed.
+fn command(id: &str, text: &str, exit_code: i64, output: &str) -> Value {
+    json!({
+        "type": "item_completed", "thread_id": THREAD, "item": {
+            "type": "CommandExecution", "id": id, "command": ["/bin/bash", "-lc", text],
+            "cwd": "file:///w", "source": "agent", "exit_code": exit_code,
+            "status": if exit_code == 0 { "completed" } else { "failed" },
+            "stdout": output, "stderr": "", "aggregated_output": output,
+            "duration": { "secs": 1, "nanos": 500_000_000 },
+        },
+    })
+}
+
+fn script() -> Rollout {
+    let mut rollout = Rollout::new();
+    rollout.turn(NEWER, "never").prompt("Go");
+    rollout.item(json!({
+        "type": "custom_tool_call", "call_id": "outer", "name": "exec", "input": "await tools.x()",
+    }));
+    rollout
+        .event(command("exec-1", "make", 2, "no rule to make it"))
+        .event(json!({
+            "type": "item_completed", "item": {
+                "type": "FileChange", "id": "patch-1", "status": "completed", "stdout": "Done", "changes": {
+                    "/w/new.rs": { "type": "add", "content": "a\nb\n" },
+                    "/w/old.rs": { "type": "update", "move_path": null, "unified_diff": "@@ -7,2 +7,3 @@\n a\n-b\n+c\n+d\n" },
+                },
+            },
+        }))
+        .event(json!({
+            "type": "item_completed", "item": {
+                "type": "McpToolCall", "id": "mcp-1", "server": "files", "tool": "find", "status": "failed",
+                "arguments": { "name": "x" }, "error": { "message": "no such server" },
+            },
+        }))
+        .event(command("exec-2", "make check", 0, "ok"));
+    rollout.item(json!({
+        "type": "custom_tool_call_output", "call_id": "outer", "output": [{ "type": "input_text", "text": "Script completed" }],
+    }));
+    // One that ends behind its script, and a person's own.
+    rollout.event(command("exec-3", "make long", 0, "at last"));
+    let mut own = command("exec-4", "ls", 0, "a.rs");
+    own["item"]["source"] = json!("user_shell");
+    rollout.event(own).says("Done.");
+    rollout
+}
+
+#[test]
+fn what_a_script_did_are_calls_of_its_own() {
+    let rollout = script();
+    let log = log_of_lines(NAME, &rollout.0);
+    assert_eq!(
+        calls(&log),
+        [
+            "exec_command error: no rule to make it",
+            "apply_patch ok: Done",
+            "mcp__files__find error: {\"message\":\"no such server\"}",
+            "exec_command ok: ok",
+            "exec ok: Script completed",
+            "exec_command ok: at last",
+        ]
+    );
+    assert_eq!(
+        edited_files(&log),
+        ["add new.rs +2 -0", "modify old.rs +2 -1"]
+    );
+    let (_, diff) = edits(&log).remove(0);
+    assert!(diff.contains("@@ -7,2 +7,3 @@\n a\n-b\n+c\n+d\n"), "{diff}");
+    // They name the script's call, whose result alone the model saw.
+    let script = codex::ids().tool(&format!("{THREAD}/outer")).invocation.0;
+    let nested = log.entries().into_iter().filter(|entry| {
+        let is_call = matches!(&entry.event, AnyEvent::Run(RunEvent::ToolInvoked(_)));
+        is_call && entry.correlation == Some(script)
+    });
+    assert_eq!(nested.count(), 5);
+    for (summary, tokens, data) in log.estimates() {
+        if summary.starts_with("exec_command") {
+            assert_eq!(tokens, None, "{summary}");
+            assert_eq!(data["script"], json!(format!("{THREAD}/outer")));
+        }
+    }
+    let call: ToolInvocationView =
+        log.get(codex::ids().tool(&format!("{THREAD}/exec-1")).invocation);
+    assert_eq!(call.duration_ms, Some(1_500));
+    check_pieces(NAME, &rollout.0, 1);
+}
+
+#[test]
+fn ids_of_a_scripts_calls_may_begin_again() {
+    let mut rollout = script();
+    rollout
+        .turn("019b7d60-0000-7000-8000-000000000002", "never")
+        .prompt("Again");
+    rollout.item(
+        json!({ "type": "custom_tool_call", "call_id": "outer-2", "name": "exec", "input": "x" }),
+    );
+    rollout.event(command("exec-1", "make", 0, "made"));
+    rollout.item(json!({ "type": "custom_tool_call_output", "call_id": "outer-2", "output": "Script completed" }));
+    let log = log_of_lines(NAME, &rollout.0);
+    let calls = calls(&log);
+    assert!(
+        calls.contains(&"exec_command ok: made".to_owned()),
+        "{calls:#?}"
+    );
+    check_pieces(NAME, &rollout.0, 1);
+}
+
+#[test]
+fn an_item_of_a_call_is_how_that_call_ended() {
+    let mut rollout = Rollout::new();
+    rollout
+        .turn(NEWER, "never")
+        .prompt("Go")
+        .call("call_1", "exec_command", &json!({ "cmd": "make" }))
+        .event(command("call_1", "make", 2, "no rule"))
+        .output("call_1", json!("no rule"))
+        .says("Done.");
+    let log = log_of_lines(NAME, &rollout.0);
+    assert_eq!(calls(&log), ["exec_command error: no rule"]);
+    check_pieces(NAME, &rollout.0, 1);
 }
 
 #[test]
@@ -523,4 +841,130 @@ fn a_compaction_takes_what_was_before_out_of_the_window() {
     assert_eq!(frames.first(), Some(&"What was before."), "{frames:?}");
     assert_eq!(dropped.count(), pipeline.evicted.len());
     assert_eq!(log.count("pipeline.frames_dropped"), 1);
+}
+
+fn compressed(bytes: &str) -> Vec<u8> {
+    zstd::encode_all(bytes.as_bytes(), 3).unwrap()
+}
+
+/// Codex compresses rollouts that are some days old.
+#[test]
+fn a_compressed_rollout_is_read_as_if_it_were_not() {
+    let session = session();
+    let plain = log_of_lines(NAME, &session.0);
+    let name = format!("{NAME}.zst");
+    let log = log_of(&name, compressed(&text(&session.0)));
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!(log.report.records_read, plain.report.records_read);
+    assert_same(&log, &plain, "compressed");
+    // In a folder, and where the agent is named.
+    for agent in [None, Some("codex")] {
+        let folder = Folder::new();
+        folder.write(&format!("2026/{name}"), compressed(&text(&session.0)));
+        folder.write("2026/other.jsonl.gz", "x");
+        let log = Log::empty();
+        let reports = try_import(&log, agent, folder.path()).unwrap();
+        assert_eq!(reports[0].broken_count, 1, "{}", reports[0]);
+        assert_same(&log, &plain, "in a folder");
+    }
+    let bytes = text(&session.0);
+    assert!(kept_raw(&name, &compressed(&bytes)) == kept_raw(NAME, bytes.as_bytes()));
+}
+
+/// What `--keep-raw` keeps of a recording, and gives back under the name of a plain one.
+fn kept_raw(name: &str, bytes: &[u8]) -> String {
+    let (from, to, log) = (Folder::new(), Folder::new(), Log::empty());
+    let path = from.write(name, bytes);
+    let options = ImportOptions::default().with_keep_raw(true);
+    let mut none = |_| {};
+    let imported = recordings(&log.annals, &path, None, &options, &mut none);
+    assert_eq!(block_on(imported).unwrap()[0].kept_raw, 1);
+    let mut none = |_| {};
+    block_on(raw::export(&log.annals, to.path(), None, &mut none)).unwrap();
+    std::fs::read_to_string(to.path().join("codex").join(NAME)).unwrap()
+}
+
+/// A rollout that is resumed is there twice for a while.
+#[test]
+fn a_rollout_that_is_there_plain_and_compressed_counts_once() {
+    let session = session();
+    let whole = text(&session.0);
+    let half = text(&session.0[..session.0.len() / 2]);
+    let once = log_of_lines(NAME, &session.0);
+    let name = format!("{NAME}.zst");
+    let files = [
+        (NAME, whole.clone().into_bytes()),
+        (name.as_str(), compressed(&whole)),
+        (NAME, half.clone().into_bytes()),
+        (name.as_str(), compressed(&half)),
+    ];
+    for order in [[0, 1], [1, 0], [2, 1], [1, 2], [3, 0], [0, 3]] {
+        let mut log = Log::empty();
+        for number in order {
+            let (name, bytes) = &files[number];
+            import_bytes(&mut log, name, bytes);
+            assert_eq!(log.report.broken, [], "{order:?}: {}", log.report);
+        }
+        assert_same(&log, &once, &format!("{order:?}"));
+        let folder = Folder::new();
+        for number in order {
+            let (name, bytes) = &files[number];
+            folder.write(name, bytes);
+        }
+        let mut log = Log::empty();
+        import(&mut log, folder.path());
+        assert_eq!(log.report.broken, [], "{order:?}: {}", log.report);
+        assert_same(&log, &once, &format!("{order:?} in a folder"));
+    }
+}
+
+#[test]
+fn a_compressed_rollout_that_is_damaged_is_named() {
+    // Of several blocks, as long sessions have them.
+    let mut rollout = Rollout::new();
+    rollout.prompt("Go");
+    for number in 0..20_000 {
+        rollout.message("assistant", &format!("{:x}", 7_919_u64.pow(3) * number));
+    }
+    let whole = compressed(&text(&rollout.0));
+    let name = format!("{NAME}.zst");
+    for length in [5, whole.len() / 2, whole.len() - 1] {
+        for agent in [None, Some("codex")] {
+            let folder = Folder::new();
+            folder.write(&name, &whole[..length]);
+            folder.write("other.jsonl", text(&session().0));
+            let log = Log::empty();
+            let reports = try_import(&log, agent, folder.path()).unwrap();
+            assert_eq!(reports[0].broken_count, 1, "{length}: {}", reports[0]);
+            assert!(reports[0].broken[0].file.ends_with(&name), "{}", reports[0]);
+            let has = prompts(&log).contains(&"Go".to_owned());
+            assert_eq!(has, length > 5, "{length}: {}", reports[0]);
+        }
+    }
+    let folder = Folder::new();
+    let path = folder.write(&name, &whole[..5]);
+    let refused = try_import(&Log::empty(), None, &path).unwrap_err();
+    let expected = "it is compressed, and damaged: nothing of it can be decompressed";
+    assert!(refused.to_string().ends_with(expected), "{refused}");
+}
+
+#[test]
+fn a_compressed_rollout_is_followed() {
+    let session = session();
+    let once = log_of_lines(NAME, &session.0);
+    let (folder, log) = (Folder::new(), Log::empty());
+    let options = ImportOptions::default();
+    let mut growing = GrowingRecordings::new(&log.annals, "codex", &options).unwrap();
+    let path = folder.write(NAME, text(&session.0));
+    block_on(growing.grown(&path, &mut |_| {})).unwrap();
+    let path = folder.write(&format!("{NAME}.zst"), compressed(&text(&session.0)));
+    let report = block_on(growing.grown(&path, &mut |_| {})).unwrap();
+    assert_eq!(
+        (report.broken.len(), report.events_made),
+        (0, 0),
+        "{report}"
+    );
+    assert_same(&log, &once, "followed");
+    let groups = recording_groups(folder.path(), "codex").unwrap();
+    assert_eq!((groups.len(), groups[0].files.len()), (1, 2));
 }

@@ -1,14 +1,14 @@
 //! The conversations of imported recordings: what was said and done, in the order of the recording.
 
 use annals::projections::{CallOutcome, Conversation, ListQuery, Turn, TurnBody};
-use annals::{At, TurnRange};
+use annals::{Annals, At, TurnRange};
 use annals_domain::Kind;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::claude::log::Log;
-use crate::recorded::{import_bytes, log_of_lines, text};
+use crate::recorded::{assert_same, import_bytes, log_of_lines, text};
 
 const NAME: &str = "0199aaaa-0000-4000-8000-000000000001.jsonl";
 
@@ -103,6 +103,15 @@ fn sessions(log: &Log) -> Vec<Uuid> {
     tasks.rows.into_iter().map(|row| row.id).collect()
 }
 
+/// The turns of all conversations of a log, a line each. Compactions are left out: they are one turn with their summary
+/// unless an import ended between the two while a call was pending, which agents do not write.
+pub(crate) fn conversations(log: &Log) -> Vec<String> {
+    let turns = |session| conversation(log, session).turns;
+    let turns = sessions(log).into_iter().flat_map(turns);
+    let lines = turns.map(|turn| line(&turn));
+    lines.filter(|line| !line.starts_with("compact")).collect()
+}
+
 /// A turn in one line.
 fn line(turn: &Turn) -> String {
     match &turn.body {
@@ -152,6 +161,29 @@ fn check(lines: &Lines, expected: &[&str]) {
     assert_eq!(conversation.total, Some(total));
     let numbers = conversation.turns.iter().map(|turn| turn.number);
     assert!(numbers.eq(1..=total));
+    check_parts(&log.annals, session, At::Now);
+}
+
+/// Checks that parts of a conversation that are read by an index are those of the whole.
+pub(crate) fn check_parts(annals: &Annals, session: Uuid, at: At) {
+    let read = |range| block_on(annals.conversation(session, at, range)).unwrap();
+    let whole = read(TurnRange::all());
+    let total = whole.turns.len();
+    // A part that is far behind makes the index.
+    assert_eq!(read(TurnRange::new(100_000, 1)).turns, []);
+    for from in (2..=total).step_by(total / 50 + 1) {
+        for limit in [1, 2, 7, 200] {
+            let part = read(TurnRange::new(from as u64, limit));
+            let end = (from - 1 + limit).min(total);
+            assert_eq!(
+                part.turns.as_slice(),
+                whole.turns.get(from - 1..end).unwrap(),
+                "turns {from} to {end}"
+            );
+            assert_eq!(part.prompts, whole.prompts);
+            assert_eq!(part.total, Some(total as u64));
+        }
+    }
 }
 
 #[test]
@@ -326,6 +358,98 @@ fn a_call_without_a_result_stays_where_it_was_made() {
     );
 }
 
+/// A question that waits for its answer, and a command that runs.
+#[test]
+fn a_call_that_waits_for_its_result_is_shown() {
+    let mut lines = Lines::default();
+    lines
+        .prompt("Build it")
+        .text("m-1", "I ask first.")
+        .call("m-1", "t-1", "Bash", json!({ "command": "make" }))
+        .call("m-1", "t-2", "Read", json!({ "file_path": "/w/a.rs" }));
+    let mut log = log_of_lines(NAME, &lines.0);
+    let shown = |log: &Log| conversations(log);
+    let expected = ["1> Build it", "says I ask first.", "Bash runs", "Read runs"];
+    assert_eq!(shown(&log)[..4], expected);
+    // The results are added to the calls.
+    lines
+        .result("t-2", "fn a() {}", false)
+        .result("t-1", "made", false);
+    import_bytes(&mut log, NAME, text(&lines.0));
+    assert_same(&log, &log_of_lines(NAME, &lines.0), "with results");
+    let expected = [
+        "1> Build it",
+        "says I ask first.",
+        "Bash: made",
+        "Read: fn a() {}",
+    ];
+    assert_eq!(shown(&log)[..4], expected);
+}
+
+/// An agent that ended in a call, and was resumed in another session, which has the lines of the first one.
+#[test]
+fn the_result_of_a_call_that_waits_in_another_session_is_kept() {
+    let mut lines = Lines::default();
+    lines
+        .prompt("Build it")
+        .call("m-1", "t-1", "Bash", json!({ "command": "make" }));
+    let mut log = log_of_lines(NAME, &lines.0);
+    lines.result("t-1", "made", false).text("m-2", "Done.");
+    let forked = text(&lines.0).replace("\"s-1\"", "\"s-2\"");
+    for _ in 0..2 {
+        import_bytes(
+            &mut log,
+            "0199aaaa-0000-4000-8000-000000000002.jsonl",
+            &forked,
+        );
+        assert_eq!(log.report.broken, [], "{}", log.report);
+    }
+    let shown = conversations(&log);
+    assert!(shown.contains(&"Bash runs".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"Bash: made".to_owned()), "{shown:?}");
+}
+
+/// What was requested stays what it was, and what comes under its name is another call.
+#[test]
+fn a_call_that_is_another_one_under_the_same_name_is_named_and_kept() {
+    let mut lines = Lines::default();
+    lines
+        .prompt("Clean up")
+        .call("m-1", "t-1", "Bash", json!({ "command": "rm -rf /" }));
+    let mut log = log_of_lines(NAME, &lines.0);
+    let mut other = Lines::default();
+    other
+        .prompt("Clean up")
+        .call("m-1", "t-1", "Read", json!({ "file_path": "/ok" }))
+        .result("t-1", "fine", false);
+    import_bytes(&mut log, NAME, text(&other.0));
+    assert_eq!(log.report.broken_count, 1, "{}", log.report);
+    let shown = conversations(&log);
+    assert!(shown.contains(&"Bash runs".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"Read: fine".to_owned()), "{shown:?}");
+}
+
+/// OpenCode writes a call before its arguments.
+#[test]
+fn the_arguments_of_a_call_may_come_after_it() {
+    let call = |input: Value| {
+        let mut lines = Lines::default();
+        lines.prompt("Clean up").call("m-1", "t-1", "Bash", input);
+        text(&lines.0)
+    };
+    let mut log = Log::empty();
+    for input in [json!({}), json!({ "command": "make" }), json!({})] {
+        import_bytes(&mut log, NAME, call(input));
+    }
+    let session = *sessions(&log).first().unwrap();
+    let turns = conversation(&log, session).turns;
+    let args = turns.iter().find_map(|turn| match &turn.body {
+        TurnBody::ToolCall(call) => Some(format!("{:?}", call.args)),
+        _ => None,
+    });
+    assert!(args.is_some_and(|args| args.contains("make")));
+}
+
 #[test]
 fn tokens_and_calls_belong_to_their_prompt() {
     let mut lines = Lines::default();
@@ -353,6 +477,48 @@ fn tokens_and_calls_belong_to_their_prompt() {
     assert_eq!(seen, [("Fix the tests", 1, 1, 15), ("Again", 0, 0, 15)]);
 }
 
+/// Tokens are recorded when a message or the recording ends: behind the next prompt, or before the call that spent them.
+#[test]
+fn tokens_have_the_same_prompts_if_a_recording_grows_line_by_line() {
+    let make = |target: &str| json!({ "command": format!("make {target}") });
+    let mut lines = Lines::default();
+    lines
+        .prompt("Fix the tests")
+        .text("m-1", "I look.")
+        .call("m-1", "t-1", "Bash", make("test"))
+        .result("t-1", "ok", false)
+        .prompt("Again")
+        .call("m-2", "t-2", "Bash", make("lint"))
+        .result("t-2", "ok", false)
+        .text("m-3", "Fine.")
+        .prompt("And now?")
+        .call("m-4", "t-4", "Bash", make("all"))
+        .prompt("Thanks");
+    let spent = |log: &Log| {
+        let session = *sessions(log).first().unwrap();
+        let prompts = conversation(log, session).prompts;
+        let tokens = prompts.iter().map(|prompt| {
+            let models = prompt.models.iter();
+            let tokens: u128 = models.map(|it| it.used.tokens.total()).sum();
+            (prompt.beginning.clone(), tokens)
+        });
+        tokens.collect::<Vec<_>>()
+    };
+    let expected = [
+        ("Fix the tests", 15),
+        ("Again", 30),
+        ("And now?", 15),
+        ("Thanks", 0),
+    ]
+    .map(|(prompt, tokens)| (prompt.to_owned(), tokens));
+    assert_eq!(spent(&log_of_lines(NAME, &lines.0)), expected);
+    let mut grown = Log::empty();
+    for end in 1..=lines.0.len() {
+        import_bytes(&mut grown, NAME, text(lines.0.get(..end).unwrap()));
+    }
+    assert_eq!(spent(&grown), expected);
+}
+
 #[test]
 fn a_conversation_ends_at_the_position_that_is_asked_for() {
     let mut lines = Lines::default();
@@ -368,4 +534,29 @@ fn a_conversation_ends_at_the_position_that_is_asked_for() {
     let then = block_on(log.annals.conversation(session, at, TurnRange::all())).unwrap();
     assert_eq!(then.turns.as_slice(), whole.turns.get(..2).unwrap());
     assert_eq!(whole.turn_at(second.position), Some(second));
+}
+
+#[test]
+fn a_compaction_is_one_turn() {
+    let mut lines = Lines::default();
+    lines.prompt("Go").text("m-1", "Going.");
+    lines.add(
+        "system",
+        Value::Null,
+        json!({ "subtype": "compact_boundary", "content": "Conversation compacted",
+            "compactMetadata": { "trigger": "auto", "preTokens": 9 } }),
+    );
+    let summary = json!({ "role": "user", "content": "This session is being continued" });
+    lines.add("user", summary, json!({ "isCompactSummary": true }));
+    lines.text("m-2", "Going on.");
+    check(
+        &lines,
+        &[
+            "1> Go",
+            "says Going.",
+            "compaction Conversation compacted",
+            "compacted Some(2) This session is being continued",
+            "says Going on.",
+        ],
+    );
 }

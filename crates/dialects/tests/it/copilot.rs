@@ -226,6 +226,128 @@ fn the_tokens_of_a_message_are_said_before_or_behind_it() {
     );
 }
 
+/// What the log has of the costs that were recorded, in billionths of a USD.
+fn cost(log: &Log) -> u64 {
+    use annals_domain::AnyEvent;
+    use annals_domain::run::Event as RunEvent;
+    let entries = log.entries();
+    let costs = entries.iter().filter_map(|entry| match &entry.event {
+        AnyEvent::Run(RunEvent::UsageRecorded(usage)) => usage.cost_usd,
+        _ => None,
+    });
+    (costs.sum::<f64>() * 1e9).round() as u64
+}
+
+/// An end of a session: what it says of the model's output, of its input ten times as much, and its nano credits.
+fn shutdown(session: &mut Session, output: u64, nano: u64) -> &mut Session {
+    session.event("session.shutdown", json!({
+        "shutdownType": "routine", "totalNanoAiu": nano, "modelMetrics": { "gpt-test": {
+            "requests": { "count": 1, "cost": 0 }, "totalNanoAiu": nano,
+            "usage": { "inputTokens": 10 * output, "cacheReadTokens": 0, "cacheWriteTokens": 0, "outputTokens": output },
+        } },
+    }))
+}
+
+fn resume(session: &mut Session) -> &mut Session {
+    session.event(
+        "session.resume",
+        json!({ "sessionId": "s", "context": { "cwd": "/w" } }),
+    )
+}
+
+/// A billion nano credits are one credit, which is $0.01.
+#[test]
+fn credits_are_what_a_session_cost() {
+    let mut session = Session::new();
+    session.prompt("One").says("m1", "1", 40, json!([]));
+    shutdown(&mut session, 40, 260_000_000);
+    resume(&mut session)
+        .prompt("Two")
+        .says("m2", "2", 60, json!([]));
+    shutdown(&mut session, 60, 740_000_000);
+    resume(&mut session)
+        .prompt("Three")
+        .says("m3", "3", 7, json!([]));
+    let log = log_of_lines("events.jsonl", &session.0);
+    assert_eq!(cost(&log), 10_000_000);
+    assert_eq!(log.tokens(), [1_000, 0, 0, 107]);
+    check_pieces("events.jsonl", &session.0, 1);
+}
+
+/// Newer versions count on when a session is resumed.
+#[test]
+fn ends_that_count_on_are_not_added_up() {
+    let mut session = Session::new();
+    session.prompt("One").says("m1", "1", 40, json!([]));
+    shutdown(&mut session, 40, 260_000_000);
+    resume(&mut session)
+        .prompt("Two")
+        .says("m2", "2", 60, json!([]));
+    shutdown(&mut session, 100, 1_000_000_000);
+    resume(&mut session);
+    shutdown(&mut session, 100, 1_000_000_000);
+    let log = log_of_lines("events.jsonl", &session.0);
+    assert_eq!((cost(&log), log.tokens()), (10_000_000, [1_000, 0, 0, 100]));
+    check_pieces("events.jsonl", &session.0, 1);
+}
+
+/// A session that was killed has no end, but may have checkpoints.
+#[test]
+fn a_checkpoint_is_what_a_session_cost_that_was_killed() {
+    let mut session = Session::new();
+    session.prompt("One").says("m1", "1", 40, json!([]));
+    shutdown(&mut session, 40, 260_000_000);
+    resume(&mut session)
+        .prompt("Two")
+        .says("m2", "2", 60, json!([]));
+    for nano in [500_000_000_u64, 600_000_000] {
+        session.event("session.usage_checkpoint", json!({ "totalNanoAiu": nano }));
+    }
+    let unended = log_of_lines("events.jsonl", &session.0);
+    assert_eq!(
+        (cost(&unended), unended.report.unknown_types.len()),
+        (2_600_000, 0)
+    );
+    let log = Log::empty();
+    let folder = Folder::new();
+    let path = folder.write("events.jsonl", text(&session.0));
+    let options = annals_dialects::import::ImportOptions::default().with_ended(true);
+    let mut none = |_| {};
+    for _ in 0..2 {
+        let imported =
+            annals_dialects::import::recordings(&log.annals, &path, None, &options, &mut none);
+        futures::executor::block_on(imported).unwrap();
+        assert_eq!(cost(&log), 6_000_000);
+    }
+    // So it is where it is resumed, and its end counts from there.
+    resume(&mut session)
+        .prompt("Three")
+        .says("m3", "3", 7, json!([]));
+    shutdown(&mut session, 7, 50_000_000);
+    let log = log_of_lines("events.jsonl", &session.0);
+    assert_eq!((cost(&log), log.tokens()), (6_500_000, [470, 0, 0, 107]));
+    check_pieces("events.jsonl", &session.0, 1);
+}
+
+#[test]
+fn credits_of_a_call_are_a_part_of_those_of_the_session() {
+    let mut session = Session::new();
+    session.prompt("Go").says("m1", "One", 10, json!([])).event(
+        "assistant.usage",
+        json!({
+            "model": "gpt-test", "inputTokens": 100, "outputTokens": 10,
+            "copilotUsage": { "totalNanoAiu": 200_000_000 },
+        }),
+    );
+    let log = log_of_lines("events.jsonl", &session.0);
+    assert_eq!(cost(&log), 2_000_000);
+    assert_eq!(log.fates("data.copilotUsage.totalNanoAiu"), [1, 0, 0]);
+    shutdown(&mut session, 10, 300_000_000);
+    let log = log_of_lines("events.jsonl", &session.0);
+    assert_eq!((cost(&log), log.tokens()), (3_000_000, [100, 0, 0, 10]));
+    check_pieces("events.jsonl", &session.0, 1);
+}
+
 #[test]
 fn ids_of_one_session_are_not_those_of_another() {
     let of = |name: &str| {

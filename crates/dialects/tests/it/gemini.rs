@@ -1,10 +1,16 @@
 //! `import gemini`, run on sessions that the tests make after the published types of the format.
 
+use std::collections::BTreeMap;
+
+use annals_dialects::import::recording_groups;
+use annals_domain::{AnyEvent, task};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::claude::log::Log;
+use crate::claude::recording::Folder;
 use crate::recorded::{
-    assert_complete, assert_same, calls, check_lines, edits, import_bytes, log_of, prompts,
+    assert_complete, assert_same, calls, check_lines, edits, import, import_bytes, log_of, prompts,
     refused, skipped,
 };
 
@@ -262,6 +268,136 @@ fn what_a_sub_agent_was_asked_is_not_a_prompt() {
         log.frames()
             .contains(&"intent_analysis: Find Bob".to_owned())
     );
+}
+
+/// Files of a session, of its sub-agent, and of one that this called. All begin at the same time.
+fn nested() -> [(&'static str, String); 3] {
+    let session = |id: &str, kind: &str, asked: &str, tokens: u64| {
+        let mut metadata = metadata();
+        metadata["kind"] = json!(kind);
+        metadata["sessionId"] = json!(id);
+        let asked = json!({ "id": "u1", "timestamp": at(1), "type": "user", "content": asked });
+        let said = json!({
+            "id": "g1", "timestamp": at(2), "type": "gemini", "model": "m", "content": "Done.",
+            "tokens": self::tokens(tokens, 0, 1, 0, 0),
+        });
+        [metadata, asked, said].map(|it| it.to_string()).join("\n") + "\n"
+    };
+    let id = "aaaa0024-0000-4000-8000-000000000001";
+    [
+        (
+            "tmp/cafe/chats/session-2026-01-02T03-00-aaaa0024.jsonl",
+            session(id, "main", "Fix it", 100),
+        ),
+        (
+            "tmp/cafe/chats/aaaa0024-0000-4000-8000-000000000001/sub-1.jsonl",
+            session("sub-1", "subagent", "Look", 200),
+        ),
+        (
+            "tmp/cafe/chats/sub-1/sub-0.jsonl",
+            session("sub-0", "subagent", "Look closer", 400),
+        ),
+    ]
+}
+
+/// The titles of tasks, each with its parent's.
+fn tasks(log: &Log) -> Vec<(String, Option<String>)> {
+    let mut titles = BTreeMap::new();
+    let mut tasks = Vec::new();
+    for entry in log.entries() {
+        if let AnyEvent::Task(task::Event::Created(created)) = &entry.event {
+            titles.insert(entry.stream.id, entry.text(created.title).to_string());
+            tasks.push((entry.stream.id, created.parent.map(|parent| parent.0)));
+        }
+    }
+    let title = |id: &Uuid| titles[id].clone();
+    let task = |(id, parent): &(Uuid, Option<Uuid>)| (title(id), parent.as_ref().map(title));
+    let mut tasks: Vec<_> = tasks.iter().map(task).collect();
+    tasks.sort();
+    tasks
+}
+
+#[test]
+fn a_sub_agent_is_below_the_session_in_whose_folder_it_lies() {
+    let folder = Folder::new();
+    for (name, text) in nested() {
+        folder.write(name, text);
+    }
+    let mut log = Log::empty();
+    import(&mut log, folder.path());
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    let task = |title: &str, parent: Option<&str>| (title.to_owned(), parent.map(str::to_owned));
+    assert_eq!(
+        tasks(&log),
+        [
+            task("Fix it", None),
+            task("Look", Some("Fix it")),
+            task("Look closer", Some("Look")),
+        ]
+    );
+    assert_eq!(
+        (prompts(&log), log.tokens()),
+        (vec!["Fix it".to_owned()], [700, 0, 0, 3])
+    );
+    let end = log.annals.position();
+    import(&mut log, folder.path());
+    assert_eq!(log.annals.position(), end, "{}", log.report);
+    let groups = recording_groups(folder.path(), "gemini").unwrap();
+    assert_eq!((groups.len(), groups[0].sessions()), (1, 1));
+}
+
+#[test]
+fn a_sub_agent_that_an_older_version_recorded_stays_where_it_is() {
+    let folder = Folder::new();
+    let (name, text) = nested()[1].clone();
+    // Older versions did not look at the folder.
+    let mut log = log_of("sub-1.jsonl", &text);
+    let end = log.annals.position();
+    let path = folder.write(name, &text);
+    import(&mut log, &path);
+    assert_eq!(log.annals.position(), end, "{}", log.report);
+    let more = json!({ "id": "g2", "timestamp": at(9), "type": "gemini", "model": "m", "content": "More." });
+    let path = folder.write(name, text + &more.to_string());
+    import(&mut log, &path);
+    assert_eq!(log.count("task.created"), 2);
+    assert!(log.frames().contains(&"step_summary: More.".to_owned()));
+}
+
+#[test]
+fn a_turn_that_was_taken_back_was_paid_for_and_a_history_repeats_nothing() {
+    let asked = |id: &str, text: &str| json!({ "id": id, "timestamp": at(1), "type": "user", "content": text });
+    let said = |id: &str, tokens: Option<u64>| {
+        let mut said =
+            json!({ "id": id, "timestamp": at(2), "type": "gemini", "model": "m", "content": "x" });
+        if let Some(input) = tokens {
+            said["tokens"] = self::tokens(input, 0, 1, 0, 0);
+        }
+        said
+    };
+    let history = json!([
+        asked("u1", "One"),
+        said("g1", Some(100)),
+        asked("u3", "Three"),
+        said("g3", Some(400))
+    ]);
+    let lines = [
+        metadata(),
+        asked("u1", "One"),
+        said("g1", Some(50)),
+        said("g1", Some(100)),
+        asked("u2", "Two"),
+        said("g2", Some(200)),
+        json!({ "$rewindTo": "u2" }),
+        asked("u3", "Three"),
+        // Its tokens are in the history only.
+        said("g3", None),
+        json!({ "$set": { "messages": history } }),
+    ];
+    let lines = lines.map(|it| it.to_string());
+    let log = log_of("session-1.jsonl", lines.join("\n"));
+    assert_eq!(log.tokens(), [700, 0, 0, 3]);
+    assert_eq!(prompts(&log), ["One", "Two", "Three"]);
+    check_lines("session-1.jsonl", &lines, 1);
 }
 
 #[test]

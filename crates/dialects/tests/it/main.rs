@@ -18,6 +18,7 @@ mod conversation;
 mod copilot;
 mod copilot_chat;
 mod cursor;
+mod damaged;
 mod forge;
 mod gemini;
 mod git;

@@ -781,3 +781,467 @@ fn another_database_is_not_known() {
     let said = refused(None, "other.db", &text);
     assert!(said.contains("is not a recording that is known"), "{said}");
 }
+
+const NEWER_SCHEMA: &str = "
+    CREATE TABLE session_v2 (id TEXT PRIMARY KEY, project_id TEXT NOT NULL, parent_id TEXT,
+        fork_session_id TEXT, fork_boundary TEXT, slug TEXT NOT NULL, directory TEXT NOT NULL, title TEXT,
+        version TEXT NOT NULL, cost REAL NOT NULL DEFAULT 0, time_created INTEGER NOT NULL,
+        time_updated INTEGER NOT NULL);
+    CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT NOT NULL,
+        seq INTEGER NOT NULL, time_created INTEGER NOT NULL, time_updated INTEGER NOT NULL, data TEXT NOT NULL);";
+
+/// The tables of the second generation, in the making. Each row is a millisecond after the one before.
+struct Newer {
+    database: Connection,
+    at: i64,
+}
+
+impl Newer {
+    /// In a database that may have those of the first one.
+    fn within(database: Connection, at: i64) -> Newer {
+        database.execute_batch(NEWER_SCHEMA).unwrap();
+        Newer { database, at }
+    }
+
+    fn in_folder(folder: &Folder) -> Newer {
+        let path = folder.path().join("opencode.db");
+        Newer::within(Connection::open(path).unwrap(), BEGIN)
+    }
+
+    fn session(&mut self, id: &str, parent: Option<&str>, fork_of: Option<&str>) -> &mut Newer {
+        self.at += 1;
+        let values = params![id, parent, fork_of, self.at];
+        let insert = "INSERT INTO session_v2 (id, project_id, parent_id, fork_session_id, slug, directory, title, \
+                      version, time_created, time_updated) \
+                      VALUES (?1, 'p', ?2, ?3, 's', '/p', 'Title of ' || ?1, '2.0.3', ?4, ?4)";
+        self.database.execute(insert, values).unwrap();
+        self
+    }
+
+    fn row(&mut self, session: &str, id: &str, kind: &str, mut data: Value) -> &mut Newer {
+        self.at += 1;
+        if data["time"].is_null() {
+            data["time"] = json!({ "created": self.at });
+        }
+        let last = "SELECT coalesce(max(seq), 0) + 1 FROM session_message WHERE session_id = ?1";
+        let seq: i64 = self
+            .database
+            .query_row(last, [session], |row| row.get(0))
+            .unwrap();
+        let values = params![id, session, kind, seq, self.at, data.to_string()];
+        let insert = "INSERT INTO session_message VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
+        self.database.execute(insert, values).unwrap();
+        self
+    }
+
+    fn user(&mut self, session: &str, id: &str, text: &str) -> &mut Newer {
+        self.row(session, id, "user", json!({ "text": text }))
+    }
+
+    /// A message of the model that is over.
+    fn says(&mut self, session: &str, id: &str, content: Value, tokens: Value) -> &mut Newer {
+        let time = json!({ "created": self.at + 1, "completed": self.at + 1 });
+        let data = json!({
+            "agent": "build", "model": { "id": "gpt-1", "providerID": "openai" }, "time": time,
+            "content": content, "finish": "stop", "cost": 0.01, "tokens": tokens,
+        });
+        self.row(session, id, "assistant", data)
+    }
+
+    /// Copies the first rows of a session to another one, as a fork has them.
+    fn copies(&mut self, from: &str, to: &str, rows: i64) -> &mut Newer {
+        let insert = "INSERT INTO session_message \
+                      SELECT ?2 || '_' || seq, ?2, type, seq, time_created, time_updated, data \
+                      FROM session_message WHERE session_id = ?1 AND seq <= ?3";
+        let values = params![from, to, rows];
+        self.database.execute(insert, values).unwrap();
+        self
+    }
+
+    /// A session with something of everything.
+    fn story(&mut self, session: &str) -> &mut Newer {
+        let id = |name: &str| format!("{session}_{name}");
+        let diff = "Index: a.ts\n===\n--- a.ts\n+++ a.ts\n@@ -1,1 +1,2 @@\n hi();\n+bob();\n";
+        let said = |text: &str| json!([{ "type": "text", "text": text }]);
+        let tool = |id: &str, name: &str, state: Value| {
+            let time = json!({ "created": BEGIN + 4, "ran": BEGIN + 5, "completed": BEGIN + 8 });
+            json!({ "type": "tool", "id": id, "name": name, "state": state, "time": time })
+        };
+        let content = json!([
+            { "type": "reasoning", "text": "Look first.", "time": { "created": BEGIN + 3 } },
+            { "type": "text", "id": "t", "text": "I look." },
+            tool("call_1", "read", json!({ "status": "completed", "input": { "path": "/p/a.ts" },
+                "content": said("hi();"), "structured": { "truncated": false } })),
+            tool("call_2", "edit", json!({ "status": "completed",
+                "input": { "path": "/p/a.ts", "oldString": "hi();", "newString": "hi();\nbob();" },
+                "content": said("Edited a.ts"), "metadata": { "files": [{ "file": "a.ts", "patch": diff }] } })),
+            tool("call_3", "shell", json!({ "status": "error", "input": { "command": "make" },
+                "error": { "type": "tool.execution", "message": "no make" } })),
+        ]);
+        self.row(session, &id("1"), "agent-switched", json!({ "agent": "build" }))
+            .row(session, &id("2"), "system", json!({ "text": "You are an agent." }))
+            .row(session, &id("3"), "user", json!({ "text": "Greet Bob",
+                "files": [{ "uri": "file:///p/a.ts", "mime": "text/plain" }] }))
+            .says(session, &id("4"), content, tokens(10, 5, 3, 60, 4))
+            .row(session, &id("5"), "synthetic", json!({ "text": "A file changed" }))
+            .row(session, &id("6"), "shell", json!({ "shellID": "sh_1", "command": "ls", "status": "exited",
+                "exit": 0, "output": { "output": "a.ts", "cursor": 4, "size": 4, "truncated": false },
+                "time": { "created": BEGIN + 9, "completed": BEGIN + 10 } }))
+            .row(session, &id("7"), "compaction", json!({ "status": "completed", "reason": "auto",
+                "summary": "We greet Bob.", "recent": "", "tokens": tokens(7, 1, 2, 0, 0) }))
+            .row(session, &id("8"), "assistant", json!({ "agent": "build", "content": [],
+                "model": { "id": "gpt-1", "providerID": "openai" },
+                "error": { "type": "aborted", "message": "Step interrupted" } }))
+            .row(session, &id("9"), "idle", json!({ "outcome": "interrupted" }))
+    }
+}
+
+/// A log of what a folder's database has.
+fn log_of_folder(folder: &Folder) -> Log {
+    let mut log = Log::empty();
+    import(&mut log, &folder.path().join("opencode.db"));
+    log
+}
+
+#[test]
+fn a_session_of_the_second_generation_has_its_prompt_calls_edits_and_tokens() {
+    let folder = Folder::new();
+    Newer::in_folder(&folder)
+        .session("ses_1", None, None)
+        .story("ses_1");
+    let mut log = log_of_folder(&folder);
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!(prompts(&log), ["Greet Bob"]);
+    let expected = [
+        "read ok: hi();",
+        "edit ok: Edited a.ts",
+        "shell error: no make",
+        "shell ok: a.ts",
+    ];
+    assert_eq!(calls(&log), expected);
+    assert_eq!(log.tokens(), [10 + 7, 60, 4, 8 + 3]);
+    let diff = "--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,2 @@\n hi();\n+bob();\n";
+    let edit = (vec!["modify a.ts +1 -0".to_owned()], diff.to_owned());
+    assert_eq!(edits(&log), [edit]);
+    let frames = log.frames();
+    for expected in [
+        "agent-switched: agent-switched",
+        "system_state: You are an agent.",
+        "intent_analysis: Greet Bob",
+        "file: file",
+        "thinking: Look first.",
+        "step_summary: I look.",
+        "system_state: A file changed",
+        "checkpoint: We greet Bob.",
+        "system_state: aborted: Step interrupted",
+    ] {
+        let count = frames.iter().filter(|it| *it == expected).count();
+        assert_eq!(count, 1, "{expected}: {frames:#?}");
+    }
+    assert_eq!((log.report.waiting, log.count("task.created")), (0, 1));
+    assert_eq!(skipped(&log.report).get("idle"), Some(&1));
+    for (path, fates) in [
+        ("title", [1, 0, 0]),
+        ("content[].state.input", [3, 0, 0]),
+        ("tokens.input", [2, 0, 0]),
+        ("text", [3, 0, 0]),
+    ] {
+        assert_eq!(log.fates(path), fates, "{path} in {}", log.report);
+    }
+    let end = log.annals.position();
+    import(&mut log, &folder.path().join("opencode.db"));
+    assert_eq!(log.annals.position(), end, "{}", log.report);
+}
+
+/// At first the table of sessions had its old name.
+#[test]
+fn messages_of_the_second_generation_are_read_of_sessions_in_either_table() {
+    let folder = Folder::new();
+    let mut newer = Newer::in_folder(&folder);
+    newer.session("ses_1", None, None).story("ses_1");
+    let rename = "DROP TABLE IF EXISTS session; ALTER TABLE session_v2 RENAME TO session";
+    newer.database.execute_batch(rename).unwrap();
+    let log = log_of_folder(&folder);
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!((prompts(&log).len(), calls(&log).len()), (1, 4));
+    assert_eq!(log.fates("directory"), [1, 0, 0]);
+}
+
+#[test]
+fn a_session_of_the_second_generation_with_a_parent_is_a_sub_agent() {
+    let folder = Folder::new();
+    Newer::in_folder(&folder)
+        .session("ses_1", None, None)
+        .session("ses_0", Some("ses_1"), None)
+        .user("ses_1", "m1", "Greet Bob")
+        .user("ses_0", "m2", "Find Bob")
+        .says(
+            "ses_0",
+            "m3",
+            json!([{ "type": "text", "text": "There." }]),
+            tokens(1, 1, 0, 0, 0),
+        );
+    let log = log_of_folder(&folder);
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!(prompts(&log), ["Greet Bob"]);
+    assert_eq!(log.count("task.created"), 2);
+    let frames = log.frames();
+    assert!(frames.contains(&"intent_analysis: Find Bob".to_owned()));
+}
+
+/// A fork has copies of the messages before it, under ids of its own.
+#[test]
+fn what_a_fork_copies_counts_once() {
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    for is_restamped in [false, true] {
+        let folder = Folder::new();
+        let mut newer = Newer::in_folder(&folder);
+        newer
+            .session("ses_9", None, None)
+            .user("ses_9", "m1", "Go on")
+            .says("ses_9", "m2", text("One"), tokens(10, 1, 0, 0, 0))
+            .user("ses_9", "m3", "Not that")
+            // Newer sessions have ids that come before others.
+            .session("ses_5", None, Some("ses_9"))
+            .copies("ses_9", "ses_5", 2)
+            .user("ses_5", "m4", "Go on")
+            .says("ses_5", "m5", text("Two"), tokens(100, 2, 0, 0, 0))
+            .session("ses_1", None, Some("ses_5"))
+            .copies("ses_5", "ses_1", 4)
+            .user("ses_1", "m6", "Go on");
+        if is_restamped {
+            let set = "UPDATE session_v2 SET time_created = ?1";
+            newer.database.execute(set, params![BEGIN]).unwrap();
+            let set = "UPDATE session_v2 SET time_created = time_created + 1 WHERE id = 'ses_5'; \
+                       UPDATE session_v2 SET time_created = time_created + 2 WHERE id = 'ses_1';";
+            newer.database.execute_batch(set).unwrap();
+        }
+        let log = log_of_folder(&folder);
+        assert_eq!(log.report.broken, [], "{}", log.report);
+        let asked = prompts(&log);
+        let all = asked.iter().filter(|it| *it == "Go on").count();
+        assert_eq!((asked.len(), all), (4, 3), "{is_restamped}: {asked:?}");
+        assert_eq!(log.tokens(), [110, 0, 0, 3]);
+        let copied = "user (of the session that it was forked from)";
+        assert_eq!(skipped(&log.report).get(copied), Some(&3));
+        // Without the sessions that they were forked from, nothing else has the messages.
+        newer
+            .database
+            .execute_batch(
+                "DELETE FROM session_v2 WHERE id <> 'ses_1'; \
+                 DELETE FROM session_message WHERE session_id <> 'ses_1';",
+            )
+            .unwrap();
+        let log = log_of_folder(&folder);
+        assert_eq!((prompts(&log).len(), log.tokens()), (3, [110, 0, 0, 3]));
+    }
+}
+
+/// In the first generation nothing names the session that another one was forked from.
+#[test]
+fn what_a_fork_of_the_first_generation_copies_counts_once() {
+    let said = |text: &str| json!({ "type": "text", "text": text });
+    let folder = Folder::new();
+    let database = write(
+        &folder.path().join("opencode.db"),
+        &[
+            Row::Session("ses_9", None),
+            Row::Message("m1", "ses_9", user()),
+            Row::Part("p1", "m1", "ses_9", said("Go on")),
+            Row::Message("m2", "ses_9", assistant(tokens(10, 1, 0, 0, 0))),
+            Row::Part("p2", "m2", "ses_9", said("One")),
+        ],
+    );
+    let fork = "INSERT INTO session SELECT 'ses_5', project_id, NULL, slug, directory, 'Title (fork #1)', version, \
+                time_created + 20, time_updated + 20 FROM session; \
+                INSERT INTO message SELECT 'f' || id, 'ses_5', time_created, time_updated, \
+                replace(data, '\"parentID\":\"m1\"', '\"parentID\":\"fm1\"') FROM message; \
+                INSERT INTO part SELECT 'f' || id, 'f' || message_id, 'ses_5', time_created, time_updated, data FROM part;";
+    database.execute_batch(fork).unwrap();
+    add(
+        &database,
+        &[
+            Row::Message("m3", "ses_5", user()),
+            Row::Part("p3", "m3", "ses_5", said("Go on")),
+        ],
+        30,
+    );
+    let log = log_of_folder(&folder);
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!(prompts(&log), ["Go on", "Go on"]);
+    assert_eq!(log.tokens(), [10, 0, 0, 1]);
+}
+
+/// A program of the second generation leaves the older tables as they were, and goes on in the newer ones.
+#[test]
+fn a_session_in_the_tables_of_both_generations_is_read_once() {
+    for keeps_ids in [true, false] {
+        let folder = Folder::new();
+        let path = folder.path().join("opencode.db");
+        let database = write(&path, &story());
+        let older = log_of_folder(&folder);
+        let mut newer = Newer::within(database, BEGIN - 10);
+        newer.session("ses_1", None, None);
+        newer.at = BEGIN;
+        let id = |id: &str| match keeps_ids {
+            true => id.to_owned(),
+            false => format!("evt_{id}"),
+        };
+        let call = json!({ "type": "tool", "id": "call_1", "name": "bash", "state": {
+            "status": "error", "input": { "command": "make" }, "error": { "message": "no make" } } });
+        newer
+            .user("ses_1", &id("m1"), "Greet \n\nBob")
+            .row(
+                "ses_1",
+                &id("m1x"),
+                "synthetic",
+                json!({ "text": "Called the Read tool" }),
+            )
+            .says("ses_1", &id("m2"), json!([call]), tokens(20, 2, 0, 0, 0));
+        let mut log = log_of_folder(&folder);
+        assert_eq!(log.report.broken, [], "{}", log.report);
+        assert_eq!(prompts(&log), prompts(&older));
+        assert_eq!(calls(&log), calls(&older));
+        assert_eq!(log.frames(), older.frames());
+        assert_eq!(log.tokens(), older.tokens());
+        // It goes on, with a prompt that it had before.
+        newer.at = BEGIN + 100;
+        newer.user("ses_1", "m9", "Greet Bob").says(
+            "ses_1",
+            "m10",
+            json!([{ "type": "text", "text": "Again" }]),
+            tokens(1, 1, 0, 0, 0),
+        );
+        import(&mut log, &path);
+        assert_eq!(log.report.broken, [], "{}", log.report);
+        assert_eq!(prompts(&log), ["Greet Bob", "Greet Bob"]);
+        let [input, read, write, output] = older.tokens();
+        assert_eq!(log.tokens(), [input + 1, read, write, output + 1]);
+    }
+}
+
+#[test]
+fn a_message_of_the_second_generation_waits_until_it_is_over() {
+    let open = |at: i64, text: &str| {
+        json!({
+            "agent": "build", "model": { "id": "gpt-1", "providerID": "openai" }, "time": { "created": at },
+            "content": [{ "type": "text", "text": text }],
+        })
+    };
+    let folder = Folder::new();
+    let mut newer = Newer::in_folder(&folder);
+    newer
+        .session("ses_1", None, None)
+        .user("ses_1", "m1", "Greet Bob")
+        .row("ses_1", "m2", "assistant", open(BEGIN, "I gr"))
+        .user("ses_1", "m3", "And Eve");
+    let mut log = log_of_folder(&folder);
+    assert_eq!((log.report.waiting, prompts(&log).len()), (2, 1));
+    let set = "UPDATE session_message SET data = ?1 WHERE id = 'm2'";
+    let values = params![open(BEGIN, "I greet").to_string()];
+    newer.database.execute(set, values).unwrap();
+    // The program was killed; the next message of the model shows it.
+    newer.says(
+        "ses_1",
+        "m4",
+        json!([{ "type": "text", "text": "Both." }]),
+        tokens(1, 1, 0, 0, 0),
+    );
+    import(&mut log, &folder.path().join("opencode.db"));
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_eq!((log.report.waiting, prompts(&log).len()), (0, 2));
+    assert_same(&log, &log_of_folder(&folder), "at once");
+    let frames = log.frames();
+    assert!(
+        frames.contains(&"step_summary: I greet".to_owned()),
+        "{frames:#?}"
+    );
+}
+
+/// What is not read is named, and the import is not complete.
+#[test]
+fn newer_tables_of_sessions_are_named() {
+    let folder = Folder::new();
+    let path = folder.path().join("opencode.db");
+    let database = write(&path, &story());
+    let tables = "CREATE TABLE session_v3 (id, name);
+        CREATE TABLE turns (id, session_id, data);
+        CREATE TABLE parts (id);
+        CREATE TABLE session_share (id, session_id, data);
+        CREATE TABLE todo (session_id, content);";
+    database.execute_batch(tables).unwrap();
+    assert_eq!(log_of_folder(&folder).report.broken, []);
+    let rows =
+        "INSERT INTO session_v3 VALUES (1, 'a'), (2, 'b'); INSERT INTO turns VALUES (1, 1, '{}');
+        INSERT INTO session_share VALUES (1, 1, 1); INSERT INTO todo VALUES (1, 1);";
+    database.execute_batch(rows).unwrap();
+    let log = log_of_folder(&folder);
+    let reasons: Vec<&str> = log
+        .report
+        .broken
+        .iter()
+        .map(|it| it.reason.as_str())
+        .collect();
+    assert_eq!(reasons.len(), 2, "{}", log.report);
+    for (reason, expected) in reasons.iter().zip([
+        "its table \"session_v3\" is not read, as its form is not known (rows: 2)",
+        "its table \"turns\" is not read, as its form is not known (rows: 1)",
+    ]) {
+        assert!(reason.starts_with(expected), "{reason}");
+    }
+    assert_eq!(prompts(&log), ["Greet Bob"]);
+}
+
+#[test]
+fn a_generation_of_tables_that_is_not_whole_is_named() {
+    for (drop, expected) in [
+        ("session_message", Some("session_message")),
+        ("session_v2", Some("session_v2")),
+        ("part", None),
+    ] {
+        let folder = Folder::new();
+        let mut newer = Newer::in_folder(&folder);
+        newer.session("ses_1", None, None).story("ses_1");
+        let drop = format!("DROP TABLE IF EXISTS {drop}");
+        newer.database.execute_batch(&drop).unwrap();
+        let log = log_of_folder(&folder);
+        let broken = &log.report.broken;
+        let named = expected.map(|name| format!("it has no table \"{name}\""));
+        let reasons: Vec<&String> = broken.iter().map(|it| &it.reason).collect();
+        let is_named = named.iter().all(|named| reasons.contains(&named));
+        assert!(is_named, "{expected:?}: {}", log.report);
+        assert_eq!(reasons.is_empty(), expected.is_none(), "{}", log.report);
+    }
+}
+
+#[test]
+fn odd_messages_of_the_second_generation_are_named_and_the_others_are_read() {
+    let folder = Folder::new();
+    let mut newer = Newer::in_folder(&folder);
+    newer
+        .session("ses_1", None, None)
+        .user("ses_1", "m1", "Greet Bob")
+        .row("ses_1", "m2", "novelty", json!({ "x": 1 }))
+        .row("ses_1", "m3", "user", json!({ "text": 5 }))
+        .row("ses_1", "m4", "", json!({}))
+        .says(
+            "ses_1",
+            "m5",
+            json!([5, {}, { "type": "tool" }, { "type": "novelty" }, { "type": "text", "text": "Done" }]),
+            json!({ "input": 1 }),
+        )
+        .row("ses_1", "m6", "shell", json!({}))
+        .row("nowhere", "m7", "user", json!({ "text": "of no session" }));
+    newer
+        .database
+        .execute_batch("UPDATE session_message SET data = '[]' WHERE id = 'm4'")
+        .unwrap();
+    let log = log_of_folder(&folder);
+    assert_eq!(log.report.broken_count, 2, "{}", log.report);
+    assert_eq!(prompts(&log), ["of no session", "Greet Bob"]);
+    assert_eq!(log.tokens(), [1, 0, 0, 0]);
+    let frames = log.frames();
+    for expected in ["step_summary: Done", "novelty: novelty"] {
+        assert!(frames.iter().any(|it| it == expected), "{frames:#?}");
+    }
+}

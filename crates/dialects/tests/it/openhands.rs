@@ -1,9 +1,11 @@
 //! Recordings of OpenHands, run on events that the tests make.
 
+use annals_domain::{AnyEvent, task};
 use serde_json::{Value, json};
 
 use crate::agent_log::{AgentLog, check_grown};
 use crate::claude::recording::Folder;
+use crate::recorded::assert_same;
 
 /// An event of the SDK; each is a second after the one before.
 fn event(number: usize, kind: &str, source: &str, fields: Value) -> Value {
@@ -309,8 +311,7 @@ fn doubled_events_add_nothing() {
         .collect();
     let [once, twice] =
         [story(), doubled].map(|events| AgentLog::of("events.jsonl", &lines(&events)));
-    assert_eq!(twice.happened(), once.happened());
-    assert_eq!(twice.tokens(), once.tokens());
+    assert_same(&twice.0, &once.0, "doubled");
 }
 
 #[test]
@@ -505,10 +506,7 @@ fn a_list_that_grows_is_one_conversation_and_a_cut_one_is_read_up_to_there() {
     assert_eq!(report.broken_count, 1, "{report}");
     assert_eq!(cut.prompts(), ["Make a"]);
     cut.add("trajectory.json", &whole);
-    assert_eq!(
-        cut.happened(),
-        AgentLog::of("trajectory.json", &whole).happened()
-    );
+    assert_same(&cut.0, &AgentLog::of("trajectory.json", &whole).0, "cut");
 }
 
 /// The running totals of the conversation have what the responses have, and more.
@@ -544,4 +542,59 @@ fn hostile_events_are_named_or_kept() {
     assert_eq!(report.broken_count, 2, "{report}");
     assert_eq!(report.unknown_types.len(), 1);
     assert_eq!(log.prompts(), ["Make b large"]);
+}
+
+/// A delegate may hand its task on, too.
+#[test]
+fn a_delegate_of_a_delegate_is_a_part_of_it() {
+    let delegate = |id: u64, task: &str| {
+        let call = metadata(
+            &format!("c{id}"),
+            "delegate",
+            json!({ "task": task }),
+            [1, 0, 0, 1],
+        );
+        let args = json!({ "agent": "Browser", "inputs": { "task": task } });
+        before(
+            id,
+            json!({ "action": "delegate", "args": args, "tool_call_metadata": call }),
+        )
+    };
+    let browse = |id: u64| {
+        before(
+            id,
+            json!({ "action": "browse", "args": { "url": "http://x" } }),
+        )
+    };
+    let events = [
+        before(
+            0,
+            json!({ "source": "user", "action": "message", "args": { "content": "Make a" } }),
+        ),
+        delegate(1, "look"),
+        browse(2),
+        delegate(3, "look deeper"),
+        browse(4),
+    ];
+    let log = AgentLog::of("events.json", &list(&events));
+    let tasks = log
+        .0
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match &entry.event {
+            AnyEvent::Task(task::Event::Created(event)) => Some((
+                entry.stream.id,
+                entry.text(event.title).to_string(),
+                event.parent,
+            )),
+            _ => None,
+        });
+    let tasks: Vec<_> = tasks.collect();
+    let [main, outer, inner] = tasks.as_slice() else {
+        panic!("{tasks:?}");
+    };
+    let titles = [main, outer, inner].map(|(_, title, _)| title.as_str());
+    assert_eq!(titles, ["Make a", "look", "look deeper"]);
+    let parents = [outer, inner].map(|(_, _, parent)| parent.map(|it| it.0));
+    assert_eq!(parents, [Some(main.0), Some(outer.0)]);
 }

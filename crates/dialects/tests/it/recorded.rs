@@ -14,6 +14,7 @@ use futures::executor::block_on;
 
 use crate::claude::log::Log;
 use crate::claude::recording::Folder;
+use crate::conversation::conversations;
 
 /// The agents whose recordings grow by lines alone.
 const GROWING: [&str; 3] = ["claude", "codex", "copilot"];
@@ -78,11 +79,16 @@ pub(crate) fn refused(agent: Option<&str>, name: &str, bytes: &str) -> String {
     error.replace(&path.display().to_string(), "FILE")
 }
 
-/// What happened, without its place in the log, and without the tokens, whose places may differ.
+/// What happened, without its place in the log, and without tokens, whose places may differ, and requests of calls, which
+/// depend on where an import ended.
 pub(crate) fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let is_usage =
-        |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
-    let entries = log.entries().into_iter().filter(|entry| !is_usage(entry));
+    let entries = log.entries().into_iter();
+    let entries = entries.filter(|entry| {
+        !matches!(
+            &entry.event,
+            AnyEvent::Run(RunEvent::UsageRecorded(_) | RunEvent::ToolRequested(_))
+        )
+    });
     let facts = |entry: Entry| {
         let who = (
             entry.event_id,
@@ -95,10 +101,17 @@ pub(crate) fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<
     entries.map(facts).collect()
 }
 
-/// Two logs have the same, in the same order.
+/// Two logs have the same, in the same order, and show the same conversations.
+#[track_caller]
 pub(crate) fn assert_same(log: &Log, expected: &Log, how: &str) {
-    assert_eq!(happened(log), happened(expected), "{how}");
+    // Not the whole of both, which are thousands of lines long.
+    let (log_has, expected_has) = (happened(log), happened(expected));
+    for (number, (is, should)) in log_has.iter().zip(&expected_has).enumerate() {
+        assert_eq!(is, should, "{how}: event {number}");
+    }
+    assert_eq!(log_has.len(), expected_has.len(), "{how}");
     assert_eq!(log.tokens(), expected.tokens(), "{how}");
+    assert_eq!(conversations(log), conversations(expected), "{how}");
 }
 
 /// Nothing is added by another import, and nothing is odd.

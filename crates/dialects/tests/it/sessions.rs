@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::claude::log::Log;
 use crate::claude::recording::Recording;
+use crate::conversation::check_parts;
 
 /// Recordings to import in addition to those of this repository.
 const CORPUS: &str = "ANNALS_CORPUS";
@@ -130,6 +131,13 @@ fn without_activity(session: &mut SessionListed) {
 fn check_session(annals: &Annals, session: &SessionListed) {
     let summary = &session.summary;
     assert!(summary.first_position > 0 && summary.first_position <= summary.last_position);
+    check_parts(annals, summary.id, At::Now);
+    let middle = summary.first_position.midpoint(summary.last_position);
+    check_parts(
+        annals,
+        summary.id,
+        At::Position(annals_event_log::Position(middle)),
+    );
     let names = [Some(summary.id.to_string()), summary.agent_session.clone()];
     for name in names.into_iter().flatten() {
         match block_on(annals.conversations().find(&name)) {
@@ -391,4 +399,34 @@ fn a_project_is_the_repository_of_the_working_directory() {
         SessionQuery::default().with_project(top.to_str().unwrap()),
     );
     assert_eq!(page.total, 1);
+}
+
+/// A session that hands work to a sub-agent.
+fn with_sub_agent(session: &str) -> Recording {
+    let mut recording = Recording::of(session);
+    recording
+        .user(json!("Go"))
+        .text("m1", "I ask for help.")
+        .calls("m2", "task", "Task", json!({ "prompt": "Search for it" }))
+        .on_side(json!("agent-7"))
+        .user(json!("Search for it"))
+        .with(json!({ "parentUuid": null }))
+        .text("m3", "It is there.")
+        .on_main()
+        .result("task", json!("It is there."), false)
+        .text("m4", "Found.");
+    recording
+}
+
+#[test]
+fn a_session_is_listed_in_the_past_before_its_sub_agents() {
+    let mut ids_before = 0;
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        let log = Log::of(&with_sub_agent(name));
+        let ids = annals_dialects::claude::ids();
+        let (main, side) = (ids.session(name), ids.side_chain(name, "agent-7"));
+        ids_before += u32::from(side.task < main.task);
+        check(&log.annals, name);
+    }
+    assert!(ids_before > 0, "no sub-agent has the smaller id");
 }

@@ -77,7 +77,7 @@ fn a_call_that_its_transcript_gives_up_ended_as_a_hook_told() {
         recording.result("t1", json!("too late"), !worked);
         log.grow(&recording, 9);
         assert!(
-            log.has_note("after its call was given up"),
+            log.has_note("another result of a tool call"),
             "{}",
             log.report
         );

@@ -7,6 +7,17 @@ use crate::{ActorKind, ActorRef, AnyEvent, Dialect, Refusal, intent, run, sessio
 /// Begins the name of an importer that is a person.
 const PERSON: &str = "human:";
 
+/// Returns the importer that an event's auth context names, as `KIND:ID`.
+fn importer_in(context: &str) -> Option<&str> {
+    let named = context.strip_prefix(IMPORTED_BY)?;
+    Some(named.split("; ").next().unwrap_or(named))
+}
+
+/// Returns `true` if an event's auth context says that a person imported the event.
+pub fn names_a_person(context: &str) -> bool {
+    importer_in(context).is_some_and(|importer| importer.starts_with(PERSON))
+}
+
 impl ActorRef {
     /// The actor of an event that an importer took over: its `auth_context` names the importer, as
     /// `imported by KIND:ID`.
@@ -27,8 +38,7 @@ impl ActorRef {
 
     /// Returns the importer of this actor's event as `KIND:ID`, if one took it over.
     pub fn importer(&self) -> Option<&str> {
-        let named = self.auth_context.as_deref()?.strip_prefix(IMPORTED_BY)?;
-        Some(named.split("; ").next().unwrap_or(named))
+        importer_in(self.auth_context.as_deref()?)
     }
 
     /// Returns `false` if an importer took over this actor's event and was not a person. Where no importer is named, as
@@ -109,7 +119,7 @@ fn done_by_person(event: &AnyEvent, actor: &ActorRef) -> Option<&'static str> {
     if is_human(actor) {
         return Some("what a person did");
     }
-    if actor.importer().is_some_and(|it| it.starts_with(PERSON)) {
+    if actor.auth_context.as_deref().is_some_and(names_a_person) {
         return Some("what a person imported");
     }
     // Of older versions no importer is named.

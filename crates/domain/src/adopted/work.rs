@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use crate::plan::line;
-use crate::run::{ApplyStatus, DecisionType, Event as RunEvent, RunStatus, intents_of};
+use crate::run::{
+    ApplyStatus, DecisionAdopted, DecisionType, Event as RunEvent, RunStatus, intents_of,
+};
 use crate::task::TaskStatus;
 use crate::world::{Meta, Need, World};
 use crate::{
-    ActorRef, AnyEvent, DecideError, Emitted, IntentId, Naming, PlanId, Refusal, RunId, StreamRef,
-    TaskId, Timestamp, intent, plan, run, task,
+    ActorRef, AnyEvent, DecideError, Emitted, IntentId, Kind, Naming, PlanId, Refusal, RunId,
+    StreamRef, TaskId, Timestamp, intent, plan, run, task,
 };
 
 /// The work, in refusals.
@@ -20,6 +22,18 @@ const ASKED: &str = "import work on it";
 struct Worlds<'a> {
     before: &'a mut World,
     after: World,
+    /// The intents that take work.
+    fine: BTreeSet<IntentId>,
+}
+
+impl Worlds<'_> {
+    fn check_work_on(&mut self, intent: IntentId) -> Result<(), DecideError> {
+        if !self.fine.contains(&intent) {
+            check_work_on(&mut self.after, intent)?;
+            self.fine.insert(intent);
+        }
+        Ok(())
+    }
 }
 
 /// The intents that an object is work on.
@@ -51,6 +65,7 @@ pub fn refused_work(
         let mut worlds = Worlds {
             after: world.clone(),
             before: &mut *world,
+            fine: BTreeSet::new(),
         };
         let kept = objects.iter().copied().enumerate();
         let kept: Vec<_> = kept.filter(|(at, _)| !refused.contains(at)).collect();
@@ -185,6 +200,9 @@ fn check_run(
         _ => false,
     };
     let id = RunId(stream.id);
+    if let RunEvent::DecisionAdopted(event) = event {
+        require_undecided(worlds.before, id, event)?;
+    }
     if goes_on {
         let run = worlds.after.run(id)?;
         if let Some(task) = run.task {
@@ -197,6 +215,24 @@ fn check_run(
     }
     let is_there = worlds.before.run_if_any(id)?.is_some();
     check_moved(worlds, is_there, |world| intents_of_run(world, id))
+}
+
+/// A run has at most one decision (docs/spec/git-internal.md, Decision). Which of two counts is for a person to say.
+fn require_undecided(
+    world: &mut World,
+    run: RunId,
+    adopted: &DecisionAdopted,
+) -> Result<(), DecideError> {
+    let decided = world.run_if_any(run)?.and_then(|it| it.decision);
+    match decided.filter(|existing| *existing != adopted.decision.decision) {
+        Some(existing) => Err(Refusal::OnlyOne {
+            kind: Kind::Decision,
+            run,
+            existing: existing.0,
+        }
+        .into()),
+        None => Ok(()),
+    }
 }
 
 fn intents_of_run(world: &mut World, id: RunId) -> Intents {
@@ -231,7 +267,7 @@ fn check_all(
     of: impl Fn(&mut World) -> Intents,
 ) -> Result<(), DecideError> {
     for intent in of(&mut worlds.after)? {
-        check_work_on(&mut worlds.after, intent)?;
+        worlds.check_work_on(intent)?;
     }
     Ok(())
 }
@@ -246,7 +282,7 @@ fn check_moved(
     let left = before.iter().filter(|it| !after.contains(it));
     let joined = after.iter().filter(|it| has_work && !before.contains(it));
     for intent in left.chain(joined) {
-        check_work_on(&mut worlds.after, *intent)?;
+        worlds.check_work_on(*intent)?;
     }
     Ok(())
 }

@@ -41,6 +41,11 @@ pub fn check(alias: &str) -> Result<(), Refusal> {
             "it must not hold white space, slashes, control characters or invisible ones",
         );
     }
+    if let Some(name) = alias.strip_prefix('@')
+        && (name == "last" || name.chars().all(|c| c.is_ascii_digit()))
+    {
+        return refuse("@last and @1, @2, ... are the newest sessions");
+    }
     let digits = alias.chars().filter(|c| *c != '-').count();
     if digits >= ID_DIGITS && alias.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
         return refuse("8 or more hex digits would be taken for the end of an id");

@@ -155,7 +155,7 @@ pub(super) fn parts_end(
             continue;
         }
         let status = status_without_open(world, part)?;
-        turned_down_by(part, &it, status, how, actor)?;
+        turned_down_by(world, part, &it, (status, how), actor)?;
         let mut pieces = Pieces::new();
         let reason = format!("intent {id}, which it is a part of, was {how}");
         let reason = Some(pieces.text(reason));

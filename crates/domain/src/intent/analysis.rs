@@ -32,7 +32,7 @@ pub struct RecordAnalysis {
     #[setters(skip)]
     pub intent: IntentId,
     /// What the agent answered: JSON with an `outcome`, or a text that has it in
-    /// a fence or in prose. `annals apply` reads the lists below from it, if they
+    /// a fence or in prose. `annals service apply` reads the lists below from it, if they
     /// are left out.
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

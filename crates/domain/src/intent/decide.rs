@@ -65,10 +65,10 @@ pub(crate) fn activate(world: &mut World, command: &ActivateIntent, _: &Meta) ->
     Ok(vec![emit(command.intent, event, pieces)])
 }
 
-pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> Decided {
+pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, meta: &Meta) -> Decided {
     let (intent, plan) = (command.intent, command.plan);
     let current = require_active(world, intent, "select_plan")?.plan;
-    let assigned = plan::decide::selected(world, plan, intent, current)?;
+    let assigned = plan::decide::selected(world, plan, intent, current, meta)?;
     if current == Some(plan) {
         return Ok(assigned);
     }
@@ -77,9 +77,10 @@ pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> 
     Ok(events)
 }
 
-pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta) -> Decided {
+pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, meta: &Meta) -> Decided {
     require_active(world, command.intent, "record_commit")?;
     super::intake::require_begun_or_ready(world, command.intent, "record_commit")?;
+    super::require_settled(world, None, &[command.intent], &meta.actor)?;
     Ok(vec![emit(
         command.intent,
         CommitRecorded {
@@ -130,7 +131,7 @@ pub(crate) fn cancel(world: &mut World, command: &CancelIntent, meta: &Meta) -> 
     // Of what was never put before a person no person is asked.
     if state.is_taken_in {
         let status = status_without_open(world, id)?;
-        turned_down_by(id, &state, status, "cancelled", &meta.actor)?;
+        turned_down_by(world, id, &state, (status, "cancelled"), &meta.actor)?;
     }
     let mut pieces = Pieces::new();
     let event = Cancelled {

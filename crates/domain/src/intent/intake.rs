@@ -7,7 +7,7 @@ use super::conditions::{require_conditions, turned_down, waits_for_approval};
 use super::decide::emit;
 use super::rings::refuse_rings;
 use super::shared::refuse_as as refuse;
-use super::status::{status_in, status_without_open};
+use super::status::{has_failed, status_in, status_without_open};
 use super::who;
 use super::{
     Activated, AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver,
@@ -376,22 +376,15 @@ pub(crate) fn approve(world: &mut World, command: &ApproveIntent, meta: &Meta) -
 pub(crate) fn reject(world: &mut World, command: &RejectIntent, meta: &Meta) -> Decided {
     let id = command.intent;
     let state = open_intent(world, id, "reject_intent")?;
-    let status = status_in(world, id)?;
-    match status {
-        ApprovalStatus::Proposed
-        | ApprovalStatus::Approved
-        | ApprovalStatus::Blocked
-        | ApprovalStatus::Error => {}
-        ApprovalStatus::Executing
-        | ApprovalStatus::Done
-        | ApprovalStatus::Rejected
-        | ApprovalStatus::Cancelled => {
-            let allowed = "proposed, approved, blocked or in error";
-            return Err(refuse(id, status.as_str(), "reject_intent", allowed));
-        }
-    }
+    let shown = status_in(world, id)?;
+    // What is open of it does not hide what failed.
     let status = status_without_open(world, id)?;
-    who::turned_down_by(id, &state, status, "rejected", &meta.actor)?;
+    let waits = matches!(shown, ApprovalStatus::Proposed | ApprovalStatus::Approved);
+    if !waits && !has_failed(status) {
+        let allowed = "proposed, approved, blocked or in error";
+        return Err(refuse(id, shown.as_str(), "reject_intent", allowed));
+    }
+    who::turned_down_by(world, id, &state, (status, "rejected"), &meta.actor)?;
     let mut pieces = Pieces::new();
     let rejected = Rejected {
         reason: pieces.optional_text(command.reason.as_deref()),
@@ -528,6 +521,7 @@ pub(crate) fn require_work(
         return Ok(());
     };
     require_let_go(world, id, &state, asked)?;
+    super::require_none(world, id)?;
     match state.stage == Stage::Approved || state.needs_clarification() {
         true => require_ready(world, id, &state, asked),
         false => Ok(()),

@@ -1,5 +1,6 @@
 //! What of an intent is still open, and how it ends with the intent.
 
+use super::rejections::is_rejected_by_a_person;
 use super::status::status_in;
 use super::tasks::{intents_of_task, tasks_of};
 use super::{ApprovalStatus, ClarificationAnswered, Standing, State};
@@ -23,7 +24,7 @@ pub(super) struct OpenWork {
     steps: Vec<(PlanId, u32)>,
     questions: Vec<u32>,
     children: Vec<(IntentId, ApprovalStatus)>,
-    /// Whether a person created one of the tasks.
+    /// Whether a person created one of the tasks, or rejected the work on it.
     has_a_persons_task: bool,
 }
 
@@ -47,7 +48,7 @@ pub(super) fn open_work(
         let Some(task) = world.task_if_any(id)? else {
             continue;
         };
-        open.add_task(id, &task);
+        open.add_task(world, id, &task)?;
         for run in runs_of(world, id, &task)? {
             if let Some(state) = world.run_if_any(run)? {
                 open.add_run(run, state.status);
@@ -106,16 +107,22 @@ fn children(
 }
 
 impl OpenWork {
-    fn add_task(&mut self, id: TaskId, task: &task::State) {
+    fn add_task(
+        &mut self,
+        world: &mut World,
+        id: TaskId,
+        task: &task::State,
+    ) -> Result<(), DecideError> {
         let status = task.status;
         let is_open = matches!(status, task::Status::Draft | task::Status::Running);
         if is_open && !self.tasks.contains(&(id, status)) {
             self.tasks.push((id, status));
-            self.has_a_persons_task |= task.is_a_persons;
+            self.has_a_persons_task |= task.is_a_persons || is_rejected_by_a_person(world, task)?;
         }
+        Ok(())
     }
 
-    /// Whether a task that is open was created by a person.
+    /// Whether a person created a task that is open, or rejected the work on it.
     pub(super) fn has_a_persons_task(&self) -> bool {
         self.has_a_persons_task
     }
@@ -141,7 +148,7 @@ impl OpenWork {
                 && intents_of_task(world, id)?.is_empty()
                 && let Some(task) = world.task_if_any(id)?
             {
-                self.add_task(id, &task);
+                self.add_task(world, id, &task)?;
             }
         }
         Ok(())

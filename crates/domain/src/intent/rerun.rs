@@ -7,25 +7,25 @@ use uuid::Uuid;
 use super::above;
 use super::decide::emit;
 use super::dependents::{in_order, newest};
-use super::intake::{instructed, open_intent};
-use super::status::status_in;
+use super::intake::{instructed, open_intent, started};
+use super::status::{has_failed, status_in, status_without_open};
 use super::tasks::tasks_of;
-use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing, State};
+use super::{ApprovalStatus, RerunIntent, RerunRequested, Stage, Standing, State};
 use crate::pieces::Pieces;
 use crate::task::{self, CreateTask};
 use crate::world::{Decided, World};
-use crate::{ActorRef, DecideError, IntentId, Kind, Meta, Refusal, TaskId, approval};
+use crate::{DecideError, IntentId, Kind, Meta, Refusal, TaskId, approval};
 
 pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> Decided {
     let id = command.intent;
     let state = open_intent(world, id, "rerun_intent")?;
     above::require_open(world, id, &state, "rerun_intent")?;
-    let status = status_in(world, id)?;
-    if !matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
+    // What is open of it does not hide what failed.
+    if !has_failed(status_without_open(world, id)?) {
         return Err(Refusal::Transition {
             kind: Kind::Intent,
             id: id.0,
-            state: status.to_string(),
+            state: status_in(world, id)?.to_string(),
             asked: "rerun_intent",
             allowed: "blocked or in error",
         }
@@ -37,6 +37,10 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
     let successors: BTreeMap<TaskId, TaskId> = failed.iter().map(|old| (*old, of(*old))).collect();
     let superseded = failed.clone();
     let mut events = vec![emit(id, RerunRequested { superseded }, Pieces::new())];
+    if state.stage == Stage::Executing && status_in(world, id)? == ApprovalStatus::Executing {
+        // What is open of it goes on.
+        events.push(started(id));
+    }
     if let Some(instruction) = &command.instruction {
         events.push(instructed(id, instruction)?);
     }
@@ -70,30 +74,6 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         events.push(task::decide::emit(*failed, superseded, Pieces::new()));
     }
     Ok(events)
-}
-
-/// Demands of an intent that may not exist that no task of it failed that a person rejected: until a person
-/// has that tried again, only people commit work on it.
-pub(crate) fn require_rerun_if_any(
-    world: &mut World,
-    id: IntentId,
-    actor: &ActorRef,
-) -> Result<(), DecideError> {
-    let Some(state) = world.intent_if_any(id)? else {
-        return Ok(());
-    };
-    for task in tasks_of(world, id, &state)?.0 {
-        let state = world.task_if_any(task)?;
-        if state.is_some_and(|it| it.is_rejected_for_good()) {
-            let reason = format!(
-                "a person rejected task {task} of intent {id} for good, so that work on the intent is committed or applied \
-                 by a person, not by {} {:?}, until a person has it tried again (rerun_intent)",
-                actor.kind, actor.id
-            );
-            return Err(Refusal::NotPermitted { reason }.into());
-        }
-    }
-    Ok(())
 }
 
 /// What a new task waits for: the tasks that take the places of those which failed, and the others

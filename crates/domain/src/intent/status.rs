@@ -44,6 +44,11 @@ pub(super) fn status_without_open(
     status_of(world, id, PartsTally::without_open)
 }
 
+/// Whether something of an intent with such a status failed or was called off, so that a person decides how it goes on.
+pub(super) fn has_failed(status: ApprovalStatus) -> bool {
+    matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error)
+}
+
 fn status_of(
     world: &mut World,
     id: IntentId,

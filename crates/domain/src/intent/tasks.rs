@@ -8,12 +8,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::above::require_may_be_done;
+use super::rejections::require_none;
 use super::{State, TaskAdded};
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::plan::line;
 use crate::task::Status;
 use crate::world::{Emitted, World};
-use crate::{DecideError, IntentId, Naming, PlanId, TaskId};
+use crate::{ActorRef, DecideError, IntentId, Naming, PlanId, TaskId};
 
 /// The intents that a task is work on: its own, or else those of the plans that it
 /// is a step of, and of the task that it is a part of.
@@ -95,6 +97,25 @@ pub(super) fn tasks_of(
     }
 }
 
+/// A task, those that it is a part of, and all parts of these.
+pub(super) fn family_of(world: &mut World, task: TaskId) -> Result<Vec<TaskId>, DecideError> {
+    let (mut topmost, mut above) = (task, HashSet::from([task]));
+    while let Some(parent) = world.task_if_any(topmost)?.and_then(|state| state.parent)
+        && above.insert(parent)
+    {
+        topmost = parent;
+    }
+    let (mut family, mut seen) = (vec![topmost], HashSet::from([topmost]));
+    let mut told = 0;
+    while told < family.len() {
+        let new = family.get(told..).unwrap_or_default().to_vec();
+        told = family.len();
+        let parts = parts_of(world, &new)?;
+        family.extend(parts.into_iter().filter(|part| seen.insert(*part)));
+    }
+    Ok(family)
+}
+
 /// The tasks that are a part of one of these.
 fn parts_of(world: &mut World, tasks: &[TaskId]) -> Result<Vec<TaskId>, DecideError> {
     world.load_naming(Naming::TaskParent, tasks.iter().map(|task| task.0))?;
@@ -124,6 +145,7 @@ pub(crate) fn added(
     world: &mut World,
     id: IntentId,
     tasks: &[TaskId],
+    actor: &ActorRef,
 ) -> Result<Vec<Emitted>, DecideError> {
     let Some(intent) = world.intent_if_any(id)? else {
         return Ok(Vec::new());
@@ -137,6 +159,10 @@ pub(crate) fn added(
             if is_done {
                 // Otherwise an intent would be done that may not begin.
                 require_may_be_done(world, id, &intent, "a plan with a task that is done")?;
+                if !is_human(actor) {
+                    // Or work would pass that a person rejected.
+                    require_none(world, id)?;
+                }
             }
             let added = TaskAdded { task: *task };
             events.push(super::decide::emit(id, added, Pieces::new()));

@@ -4,30 +4,38 @@
 //! for: the one who answers, decides on what failed, turns a request down, or changes what was approved.
 
 use super::conditions::waits_for_approval;
+use super::rejections::has_rejected;
+use super::status::has_failed;
 use super::{ApprovalStatus, Risk, Stage, State};
 use crate::approval::{by_another, done_by_a_person};
+use crate::origin::is_human;
 use crate::world::World;
 use crate::{ActorRef, DecideError, IntentId, Refusal};
 
 /// Demands of who turns an intent down that it is a person, or the one who asked for it where
-/// nothing of it failed. `status` is the intent's without what is open; `how` is what becomes of it: rejected or cancelled.
+/// nothing of it failed and no person rejected work on it. The status is the intent's without what is open; `how` is what
+/// becomes of it: rejected or cancelled.
 pub(super) fn turned_down_by(
+    world: &mut World,
     id: IntentId,
     state: &State,
-    status: ApprovalStatus,
-    how: &str,
+    (status, how): (ApprovalStatus, &str),
     actor: &ActorRef,
-) -> Result<(), Refusal> {
-    let is_own = state.asked_by.as_ref().is_some_and(|by| by.is(actor));
-    let has_failed = matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error);
-    if is_own && !has_failed {
+) -> Result<(), DecideError> {
+    if is_human(actor) {
         return Ok(());
     }
-    let what = match has_failed {
-        true => format!("intent {id}, of which something failed or was called off, is {how}"),
-        false => format!("intent {id}, which somebody else requested, is {how}"),
+    let is_own = state.asked_by.as_ref().is_some_and(|by| by.is(actor));
+    let what = if has_failed(status) {
+        format!("intent {id}, of which something failed or was called off, is {how}")
+    } else if !is_own {
+        format!("intent {id}, which somebody else requested, is {how}")
+    } else if has_rejected(world, id, state)? {
+        format!("intent {id}, on which a person rejected work, is {how}")
+    } else {
+        return Ok(());
     };
-    done_by_a_person(&what, actor)
+    Ok(done_by_a_person(&what, actor)?)
 }
 
 /// Demands of who completes an intent of which something failed, whose questions it closes, or of which it calls off a
@@ -38,12 +46,12 @@ pub(super) fn completed_by(
     calls_off_a_persons: bool,
     actor: &ActorRef,
 ) -> Result<(), Refusal> {
-    if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
+    if has_failed(status) {
         let what = "an intent of which something failed or was called off is completed";
         return done_by_a_person(what, actor);
     }
     if calls_off_a_persons {
-        let what = "an intent with an open task that a person created is completed";
+        let what = "an intent with an open task that a person created, or whose work a person rejected, is completed";
         return done_by_a_person(what, actor);
     }
     if state.needs_clarification() {
@@ -61,7 +69,7 @@ pub(super) fn instructed_by(
     status: ApprovalStatus,
     actor: &ActorRef,
 ) -> Result<(), DecideError> {
-    if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
+    if has_failed(status) {
         let what = "an intent of which something failed or was called off is instructed";
         return Ok(done_by_a_person(what, actor)?);
     }

@@ -68,7 +68,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
             "create_plan from one with a step in progress",
         )?;
         tasks.extend(tasks_before(world, previous, intent)?);
-        emitted.extend(intent::added(world, intent, &tasks)?);
+        emitted.extend(intent::added(world, intent, &tasks, &meta.actor)?);
     }
     emitted.extend(uses);
     Ok(emitted)
@@ -154,6 +154,7 @@ pub(crate) fn selected(
     plan: PlanId,
     intent: IntentId,
     current: Option<PlanId>,
+    meta: &Meta,
 ) -> Decided {
     check_intent(world, plan, Some(intent), "plan")?;
     let state = world.plan(plan)?;
@@ -167,7 +168,7 @@ pub(crate) fn selected(
     let asked = "select_plan of one with a step in progress";
     require_unbegun(world, Some(plan), intent, asked)?;
     let tasks = tasks_before(world, Some(plan), intent)?;
-    events.extend(intent::added(world, intent, &tasks)?);
+    events.extend(intent::added(world, intent, &tasks, &meta.actor)?);
     Ok(events)
 }
 
@@ -312,7 +313,7 @@ fn require_step(state: &State, index: u32) -> Result<&StepState, Refusal> {
     })
 }
 
-pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decided {
+pub(crate) fn add_step(world: &mut World, command: &AddStep, meta: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
     let intents = require_open_intents(world, command.plan, "add_step to a plan of it")?;
     let index = next_index(state.steps.len())?;
@@ -327,7 +328,7 @@ pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decide
     emitted.extend(used);
     for intent in intents {
         let tasks = Vec::from_iter(command.step.task);
-        emitted.extend(intent::added(world, intent, &tasks)?);
+        emitted.extend(intent::added(world, intent, &tasks, &meta.actor)?);
     }
     Ok(emitted)
 }

@@ -10,7 +10,7 @@ use super::shared::{
     require_patch_set,
 };
 pub(crate) use super::verdict::{decide, record_result_commit, retries, reviewed};
-use super::verdict::{ended_after_intent, require_rerun, require_reviewer};
+use super::verdict::{ended_after_intent, require_reviewer, require_settled};
 use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceKind, EvidenceRecorded,
     FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
@@ -253,7 +253,7 @@ pub(crate) fn apply_patch_set(world: &mut World, command: &ApplyPatchSet, meta: 
     }
     require_let_go(world, &state, "apply_patch_set of a run of it")?;
     require_reviewer(world, run, &meta.actor)?;
-    require_rerun(world, &state, &meta.actor)?;
+    require_settled(world, &state, &meta.actor)?;
     let asked = "apply_patch_set";
     require_patch_set(
         &state,

@@ -75,6 +75,8 @@ pub struct State {
     pub is_commit: bool,
     /// Whether its decision was Retry.
     pub is_retry: bool,
+    /// Whether a person turned its work down: rejected a patch set, or decided to try again or to give up.
+    pub is_turned_down_by_a_person: bool,
     /// Who worked on it: began it, patched, proposed or validated.
     pub workers: Vec<By>,
     /// The commit that its decision led to.
@@ -105,6 +107,7 @@ impl State {
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     note_worker(state, event, origin);
+    state.is_turned_down_by_a_person |= origin.is_person() && turns_down(event);
     match event {
         Event::Created(created) => {
             state.status = Status::Created;
@@ -196,6 +199,20 @@ fn is_work(event: &Event) -> bool {
             | Event::PatchSetProposed(_)
             | Event::ValidationStarted(_)
     )
+}
+
+/// Whether an event says that the work of a run is not good enough.
+fn turns_down(event: &Event) -> bool {
+    match event {
+        Event::PatchSetRejected(_) => true,
+        Event::DecisionMade(event) => {
+            matches!(
+                event.decision_type,
+                DecisionType::Retry | DecisionType::Abandon
+            )
+        }
+        _ => false,
+    }
 }
 
 fn patch_set(state: &mut State, patch_set: PatchSetId, status: ApplyStatus) {

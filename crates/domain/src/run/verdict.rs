@@ -46,42 +46,35 @@ pub(super) fn require_reviewer(
     actor: &ActorRef,
 ) -> Result<(), DecideError> {
     let state = world.run(run)?;
-    let Some(id) = changed_task(&state).filter(|_| !is_human(actor)) else {
+    // A run that reverts takes back at any time; what it commits or applies is work like any other's.
+    let Some(id) = state.task.filter(|_| !is_human(actor)) else {
         return Ok(());
     };
     // An adopted run may be of a task that does not exist.
-    let Some(of) = world.task_if_any(id)?.filter(|it| it.rejections > 0) else {
+    let Some(of) = world.task_if_any(id)? else {
         return Ok(());
     };
-    world.load_all(of.runs.iter().map(|run| run.stream()))?;
-    for attempt in of.runs.iter().chain([&run]) {
-        let attempt = world.run_if_any(*attempt)?;
-        if attempt.is_some_and(|it| it.workers.iter().any(|by| by.is(actor))) {
-            let reason = format!(
-                "a review rejected the work on task {id}, and {} {:?} worked on it, so must neither commit run {run} nor \
-                 apply a patch set of it; let a person or another agent review it (record_review)",
-                actor.kind, actor.id
-            );
-            return Err(Refusal::NotPermitted { reason }.into());
-        }
+    let is_rejected = of.rejections > 0 || intent::is_rejected_by_a_person(world, &of)?;
+    let has_worked = state.workers.iter().any(|by| by.is(actor));
+    if is_rejected && (has_worked || intent::worked_on(world, &of, actor)?) {
+        let reason = format!(
+            "a review rejected the work on task {id}, and {} {:?} worked on it, so must neither commit run {run} nor \
+             apply a patch set of it; let a person or another agent review it (record_review)",
+            actor.kind, actor.id
+        );
+        return Err(Refusal::NotPermitted { reason }.into());
     }
     Ok(())
 }
 
-/// Demands of who commits or applies work on intents of which a person rejected a task for good that it is
-/// a person, until a person had that tried again: otherwise the same work would pass as another task.
-pub(super) fn require_rerun(
+/// Demands of an agent that commits or applies a run that no work which a person rejected would pass by it.
+pub(super) fn require_settled(
     world: &mut World,
     state: &State,
     actor: &ActorRef,
 ) -> Result<(), DecideError> {
-    if is_human(actor) || state.reverts.is_some() {
-        return Ok(());
-    }
-    for intent in work_on(world, state)? {
-        intent::rerun::require_rerun_if_any(world, intent, actor)?;
-    }
-    Ok(())
+    let intents = work_on(world, state)?;
+    intent::require_settled(world, state.task, &intents, actor)
 }
 
 /// The same for what a review decided.
@@ -102,11 +95,9 @@ pub(crate) fn reviewed(world: &mut World, command: &Decide, meta: &Meta) -> Deci
         DecisionType::Commit => {
             let asked = "decide commit of a run of it";
             require_let_go(world, &state, asked)?;
-            require_rerun(world, &state, &meta.actor)?;
-            if state.reverts.is_none() {
-                for intent in work_on(world, &state)? {
-                    intent::intake::require_may_be_done_if_any(world, intent, asked)?;
-                }
+            require_settled(world, &state, &meta.actor)?;
+            for intent in work_on(world, &state)? {
+                intent::intake::require_may_be_done_if_any(world, intent, asked)?;
             }
             commit(world, command, &state)?
         }

@@ -449,6 +449,10 @@ fn end<E: Into<Event>>(
     if draft.session().status.is_terminal() {
         return Err(draft.refuse(asked, "not yet Completed or Error"));
     }
+    if draft.session().paused_by_person {
+        let what = format!("session {id}, which a person paused, is ended");
+        approval::done_by_a_person(&what, &meta.actor)?;
+    }
     draft.reject_queue(&gate::terminal_reason(status), None);
     let mut pieces = Pieces::new();
     let event = event(&mut pieces);

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use chrono::{Datelike as _, Days, NaiveDate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::coded_enum;
+use crate::is_removed_name;
 
 coded_enum! {
     /// The period of a budget, by the days of the time zone of the person who looks at it.
@@ -29,6 +31,26 @@ coded_enum! {
     }
 }
 
+impl BudgetPeriod {
+    /// Returns the first day of the period that a day is in.
+    ///
+    /// ```
+    /// use annals_domain::settings::BudgetPeriod;
+    /// let sunday = chrono::NaiveDate::from_ymd_opt(2026, 11, 29).unwrap();
+    /// assert_eq!(BudgetPeriod::Day.first_day(sunday).to_string(), "2026-11-29");
+    /// assert_eq!(BudgetPeriod::Week.first_day(sunday).to_string(), "2026-11-23");
+    /// assert_eq!(BudgetPeriod::Month.first_day(sunday).to_string(), "2026-11-01");
+    /// ```
+    pub fn first_day(self, day: NaiveDate) -> NaiveDate {
+        let before = match self {
+            BudgetPeriod::Day => 0,
+            BudgetPeriod::Week => u64::from(day.weekday().num_days_from_monday()),
+            BudgetPeriod::Month => u64::from(day.day0()),
+        };
+        day.checked_sub_days(Days::new(before)).unwrap_or(day)
+    }
+}
+
 /// A budget that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Budget {
@@ -40,9 +62,17 @@ pub struct Budget {
     pub limit_micros: u64,
     /// The verdict on a tool call once the amount is used.
     pub then: OverBudget,
+    /// The number by which events name it, from 1; 0 for one that has none. It identifies a budget whose project was removed.
+    #[serde(default)]
+    pub number: u32,
 }
 
 impl Budget {
+    /// Returns `true` if the name of the project was removed from the log. Such a budget may be that of any project.
+    pub fn is_of_removed_project(&self) -> bool {
+        self.project.as_deref().is_some_and(is_removed_name)
+    }
+
     /// Returns `true` if this is the budget of a project, or of all, in such a period: a log has one of each.
     pub fn is_of(&self, project: Option<&str>, period: BudgetPeriod) -> bool {
         self.period == period && self.project.as_deref() == project
@@ -58,6 +88,7 @@ impl Budget {
     ///     period: BudgetPeriod::Day,
     ///     limit_micros: 20_000_000,
     ///     then: OverBudget::Ask,
+    ///     number: 1,
     /// };
     /// assert!(budget("shop").has("/home/ann/shop"));
     /// assert!(!budget("shop").has("/home/ann/shop/web"));
@@ -84,8 +115,10 @@ impl fmt::Display for Budget {
         let (whole, part) = (self.limit_micros / 1_000_000, self.limit_micros % 1_000_000);
         write!(f, "{whole}")?;
         if part > 0 {
+            // Cents have two digits.
             let part = format!("{part:06}");
-            write!(f, ".{}", part.trim_end_matches('0'))?;
+            let (cents, rest) = part.split_at(2);
+            write!(f, ".{cents}{}", rest.trim_end_matches('0'))?;
         }
         write!(f, "/{}", self.period)?;
         match &self.project {

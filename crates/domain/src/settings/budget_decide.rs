@@ -1,7 +1,8 @@
 //! Rules for setting and removing budgets.
 
-use super::{BudgetRemoved, BudgetSet, Event, OverBudget, RemoveBudget, SetBudget};
+use super::{Budget, BudgetRemoved, BudgetSet, Event, OverBudget, RemoveBudget, SetBudget};
 use crate::input::shown;
+use crate::is_removed_name;
 use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
@@ -41,6 +42,7 @@ pub(crate) fn set(world: &mut World, command: &SetBudget, meta: &Meta) -> Decide
         period: command.period,
         limit_micros: command.limit_micros,
         then,
+        number: number(before, &settings.budgets),
     };
     Ok(emitted(event.into()))
 }
@@ -49,19 +51,29 @@ pub(crate) fn remove(world: &mut World, command: &RemoveBudget, meta: &Meta) -> 
     by_a_person("removed", &meta.actor)?;
     let settings = world.settings()?;
     let project = command.project.as_deref();
-    if settings.budget(project, command.period).is_none() {
+    let Some(budget) = settings.budget(project, command.period) else {
         let of = project.map_or("all projects".to_owned(), shown);
         let reason = format!(
             "{of} have no budget for each {}; `annals budget` lists the budgets",
             command.period
         );
         return Err(Refusal::invalid("project", reason).into());
-    }
+    };
     let event = BudgetRemoved {
         project: command.project.clone(),
         period: command.period,
+        number: budget.number,
     };
     Ok(emitted(event.into()))
+}
+
+/// The number of a budget: that of the one that it replaces, or the first that no budget has.
+fn number(before: Option<&Budget>, budgets: &[Budget]) -> u32 {
+    let known = before.map(|it| it.number).filter(|number| *number > 0);
+    let is_free = |number: &u32| budgets.iter().all(|it| it.number != *number);
+    known
+        .or_else(|| (1..=u32::MAX).find(is_free))
+        .unwrap_or_default()
 }
 
 fn emitted(event: Event) -> Vec<Emitted> {
@@ -101,6 +113,9 @@ fn check_project(project: &str) -> Result<(), Refusal> {
     }
     if project.chars().any(crate::input::is_invisible) {
         return refuse("has an invisible character");
+    }
+    if is_removed_name(project) {
+        return refuse("is the mark of a removed name");
     }
     if matches!(project, "." | "..") || project.split(['/', '\\']).any(|part| part == "..") {
         return refuse("is relative");

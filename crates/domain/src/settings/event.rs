@@ -32,8 +32,8 @@ events! {
     /// An event of the settings' stream.
     pub enum Event {
         Set = "settings.set" v 1,
-        BudgetSet = "settings.budget_set" v 1,
-        BudgetRemoved = "settings.budget_removed" v 1,
+        BudgetSet = "settings.budget_set" v 2,
+        BudgetRemoved = "settings.budget_removed" v 2,
         Redacted = "settings.redacted" v 1,
     }
 }
@@ -59,6 +59,8 @@ pub struct BudgetSet {
     pub limit_micros: u64,
     /// The verdict on a tool call once the amount is used.
     pub then: OverBudget,
+    /// The number of the budget, from 1; the one that it replaces has the same. 0 in events of version 1.
+    pub number: u32,
 }
 
 /// A budget was removed.
@@ -68,6 +70,8 @@ pub struct BudgetRemoved {
     pub project: Option<String>,
     /// The period.
     pub period: BudgetPeriod,
+    /// The number of the budget. 0 in events of version 1.
+    pub number: u32,
 }
 
 /// Settings are not an object.

@@ -111,8 +111,11 @@ pub fn evolve(state: &mut State, event: &Event) {
                 period: event.period,
                 limit_micros: event.limit_micros,
                 then: event.then,
+                number: event.number,
             };
-            let is_before = |it: &&mut Budget| it.is_of(event.project.as_deref(), event.period);
+            let is_before = |it: &&mut Budget| {
+                is_numbered(it, event.number) || it.is_of(event.project.as_deref(), event.period)
+            };
             match state.budgets.iter_mut().find(is_before) {
                 Some(before) => *before = budget,
                 None => state.budgets.push(budget),
@@ -120,10 +123,17 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::BudgetRemoved(event) => {
             let project = event.project.as_deref();
-            state.budgets.retain(|it| !it.is_of(project, event.period));
+            state
+                .budgets
+                .retain(|it| !is_numbered(it, event.number) && !it.is_of(project, event.period));
         }
         Event::Redacted(_) => {}
     }
+}
+
+/// Returns `true` if a budget has the number of an event. Names are compared besides, and may be removed.
+fn is_numbered(budget: &Budget, number: u32) -> bool {
+    number > 0 && budget.number == number
 }
 
 fn set(state: &mut State, set: &Set) {

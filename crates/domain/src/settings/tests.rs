@@ -134,13 +134,13 @@ fn a_project_has_one_budget_in_each_period() {
     let expected = [
         "20/day, ask",
         "0.000001/day for shop, deny",
-        "90.5/week for shop, ask",
+        "90.50/week for shop, ask",
     ];
     assert_eq!(budgets(&given), expected);
     // The same budget again changes nothing.
     assert!(given.execute(twenty(None)).is_empty());
     given.execute(RemoveBudget::new(BudgetPeriod::Day).with_project("shop".to_owned()));
-    assert_eq!(budgets(&given), ["20/day, ask", "90.5/week for shop, ask"]);
+    assert_eq!(budgets(&given), ["20/day, ask", "90.50/week for shop, ask"]);
     let gone = given.decide(RemoveBudget::new(BudgetPeriod::Month));
     let refusal = gone.unwrap_err().to_string();
     assert!(refusal.contains("no budget for each month"), "{refusal}");
@@ -223,6 +223,7 @@ fn a_removed_project_is_no_other_one() {
             period: BudgetPeriod::Day,
             limit_micros: 1,
             then: OverBudget::Ask,
+            number: 1,
         }
         .into(),
     );
@@ -233,4 +234,47 @@ fn a_removed_project_is_no_other_one() {
         evolve(&mut state, event);
     }
     assert!(!state.budgets[0].has("/work/shop"));
+    assert!(state.budgets[0].is_of_removed_project());
+    // No such name is chosen.
+    let forged = crate::removed_name(&[7; 32], 0);
+    assert!(Given::new().decide(twenty(Some(&forged))).is_err());
+}
+
+/// Folds events from which each name was removed, as by a redaction: no two stand-ins are equal.
+fn without_names(events: &[AnyEvent]) -> State {
+    let mut state = State::default();
+    for (at, event) in events.iter().enumerate() {
+        let mut event = event.clone();
+        let digest = [u8::try_from(at).unwrap(); 32];
+        event.each_name(&mut |name| *name = crate::removed_name(&digest, 0));
+        if let AnyEvent::Settings(event) = &event {
+            evolve(&mut state, event);
+        }
+    }
+    state
+}
+
+/// A budget that was replaced or removed before a redaction is not listed after it, and no other one is lost.
+#[test]
+fn budgets_keep_their_identity_without_their_projects() {
+    let mut given = Given::new();
+    let mut events: Vec<AnyEvent> = Vec::new();
+    let mut execute = |command: crate::Command| {
+        events.extend(given.execute(command).into_iter().map(|it| it.event));
+    };
+    execute(twenty(Some("shop")).into());
+    execute(twenty(Some("web")).into());
+    let less = SetBudget::new(5_000_000, BudgetPeriod::Day).with_project("shop".to_owned());
+    execute(less.with_then(OverBudget::Deny).into());
+    let remove = RemoveBudget::new(BudgetPeriod::Day).with_project("web".to_owned());
+    execute(remove.into());
+    let state = without_names(&events);
+    let [budget] = state.budgets.as_slice() else {
+        panic!("{:?}", state.budgets);
+    };
+    assert_eq!(
+        (budget.limit_micros, budget.then),
+        (5_000_000, OverBudget::Deny)
+    );
+    assert!(budget.is_of_removed_project());
 }

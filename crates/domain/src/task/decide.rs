@@ -12,6 +12,7 @@ use super::{
     Status, TaskPlan,
 };
 use crate::intent::Lost;
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
@@ -182,6 +183,12 @@ fn called_off_by(
             let state = world.task(task)?;
             // An intent would be done without what a person asked of it.
             changed_by(task, &state, "is cancelled", actor)?;
+            // Or by work that a person rejected, as another task.
+            if !is_human(actor) && intent::is_rejected_by_a_person(world, &state)? {
+                let what =
+                    format!("task {task}, the work on which a person rejected, is cancelled");
+                approval::done_by_a_person(&what, actor)?;
+            }
         }
     }
     Ok(())

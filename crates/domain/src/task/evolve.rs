@@ -58,7 +58,7 @@ pub struct State {
     pub is_stranded: bool,
     /// How many reviews rejected the work.
     pub rejections: u32,
-    /// Whether a person gave one of them.
+    /// Whether a person gave one of them, or gave the task up.
     pub is_rejected_by_a_person: bool,
     /// The task that took its place.
     pub superseded_by: Option<TaskId>,
@@ -70,13 +70,6 @@ impl State {
     /// Whether it does not exist.
     pub fn is_absent(&self) -> bool {
         self.status == Status::Absent
-    }
-
-    /// Whether it failed after a person rejected the work, and no other task took its place.
-    pub fn is_rejected_for_good(&self) -> bool {
-        self.status == Status::Failed
-            && self.is_rejected_by_a_person
-            && self.superseded_by.is_none()
     }
 
     /// The attempt that was begun last.
@@ -100,7 +93,10 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
         Event::Adopted(event) => adopt(state, event),
         Event::Started(_) => state.status = Status::Running,
         Event::Done(_) => state.status = Status::Done,
-        Event::Failed(_) => state.status = Status::Failed,
+        Event::Failed(_) => {
+            state.status = Status::Failed;
+            state.is_rejected_by_a_person |= origin.is_person();
+        }
         Event::Cancelled(cancelled) => {
             state.status = Status::Cancelled;
             state.is_stranded = cancelled.dependency.is_some();

@@ -28,6 +28,7 @@ fn budget(project: Option<&str>, period: BudgetPeriod, dollars: u64, then: OverB
         period,
         limit_micros: dollars * 1_000_000,
         then,
+        number: 0,
     }
 }
 
@@ -162,6 +163,43 @@ fn an_old_ledger_is_asked_about_and_a_reason_states_its_age() {
     assert!(reason.contains("in the future"), "{reason}");
 }
 
+/// What a redaction takes from budgets and costs lifts no budget.
+#[test]
+fn a_removed_name_is_asked_about_or_denied() {
+    let removed = || Some("[removed 0707070707070707.0]");
+    let hidden = |then| budget(removed(), BudgetPeriod::Day, 100, then);
+    let judged = |ledger: Ledger, spending: &Spending| judge(&known(ledger), spending);
+    let (verdict, reason) = judged(ledger(&[hidden(OverBudget::Ask)]), &spending()).unwrap();
+    assert_eq!(verdict, Verdict::Ask);
+    assert!(
+        reason.contains("the name of its project was removed"),
+        "{reason}"
+    );
+    let deny = ledger(&[hidden(OverBudget::Deny)]);
+    assert_eq!(judged(deny, &spending()).unwrap().0, Verdict::Deny);
+    // The project of a cost, and so of the session that it is of.
+    let elsewhere = spending().with_session(None);
+    let mut costs = ledger(&[daily(100)]);
+    costs.days[1].project = Some("[removed]".to_owned());
+    let (verdict, reason) = judged(costs.clone(), &elsewhere).unwrap();
+    assert_eq!(verdict, Verdict::Ask);
+    assert!(
+        reason.contains("the project of a cost was removed"),
+        "{reason}"
+    );
+    // It is in the sum of all projects.
+    costs.budgets = vec![budget(None, BudgetPeriod::Day, 100, OverBudget::Deny)];
+    assert_eq!(judged(costs, &elsewhere), None);
+    let mut session = ledger(&[budget(
+        Some("web"),
+        BudgetPeriod::Day,
+        100,
+        OverBudget::Deny,
+    )]);
+    session.sessions[0].project = Some("[removed]".to_owned());
+    assert_eq!(judged(session, &spending()).unwrap().0, Verdict::Deny);
+}
+
 #[test]
 fn costs_of_other_days_count_in_their_period() {
     let mut ledger = ledger(&[]);
@@ -173,22 +211,9 @@ fn costs_of_other_days_count_in_their_period() {
             .micros
     };
     assert_eq!(used(BudgetPeriod::Day), 0);
-    let is_in = |period| first_day(period, today()) <= yesterday;
+    let is_in = |period: BudgetPeriod| period.first_day(today()) <= yesterday;
     assert_eq!(used(BudgetPeriod::Week) > 0, is_in(BudgetPeriod::Week));
     assert_eq!(used(BudgetPeriod::Month) > 0, is_in(BudgetPeriod::Month));
-    let day = |text: &str| text.parse::<NaiveDate>().unwrap();
-    assert_eq!(
-        first_day(BudgetPeriod::Week, day("2026-11-29")),
-        day("2026-11-23")
-    );
-    assert_eq!(
-        first_day(BudgetPeriod::Week, day("2026-11-23")),
-        day("2026-11-23")
-    );
-    assert_eq!(
-        first_day(BudgetPeriod::Month, day("2026-11-29")),
-        day("2026-11-01")
-    );
 }
 
 /// The transcript has 30 USD, of which the ledger has 5: the rest is not in the log yet.

@@ -11,6 +11,7 @@ use annals::domain::Timestamp;
 use annals::projections::{CostZone, PriceTable, TokenSums};
 use chrono::{DateTime, NaiveDate};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::LedgerCost;
 
@@ -52,7 +53,14 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
+    /// Requests that were served `fast` have prices of their own.
+    speed: Option<Value>,
+    /// The steps of the request. Those of an advisor, and those that compact the context, are not in its totals.
+    iterations: Option<Value>,
 }
+
+/// The types of steps that are not in the totals, as in an import.
+const APART: [&str; 2] = ["advisor_message", "compaction"];
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -72,6 +80,29 @@ impl Usage {
             output_tokens: count(self.output_tokens),
             reasoning_tokens: 0,
         }
+    }
+
+    /// The name by which a model's tokens are priced.
+    fn priced_as(&self, model: &str) -> String {
+        match self.speed.as_ref().and_then(Value::as_str) {
+            Some("fast") => format!("{model}-fast"),
+            _ => model.to_owned(),
+        }
+    }
+
+    /// What the message cost, with what other models did in it.
+    fn cost(&self, model: &str, at: Timestamp) -> LedgerCost {
+        let mut all = cost(&self.priced_as(model), &self.tokens(), at);
+        let steps = self.iterations.as_ref().and_then(Value::as_array);
+        for step in steps.into_iter().flatten() {
+            let text = |name: &str| step.get(name).and_then(Value::as_str);
+            if text("type").is_some_and(|kind| APART.contains(&kind))
+                && let Ok(usage) = Usage::deserialize(step)
+            {
+                all.add(cost(text("model").unwrap_or(model), &usage.tokens(), at));
+            }
+        }
+        all
     }
 }
 
@@ -115,10 +146,11 @@ impl TranscriptUse {
             let Some(model) = message.model.filter(|model| model != SYNTHETIC) else {
                 continue;
             };
-            if let (Some(at), Some(usage)) = (line.timestamp, &message.usage) {
+            let usage = message.usage.as_ref();
+            if let (Some(at), Some(usage)) = (line.timestamp, usage) {
                 let at = Timestamp::from(at.to_utc());
                 if zone.day_at(at) == day {
-                    let cost = cost(&model, &usage.tokens(), at);
+                    let cost = usage.cost(&model, at);
                     // One without a name counts by itself.
                     let name = message
                         .id
@@ -126,7 +158,8 @@ impl TranscriptUse {
                     costs.insert(name, cost);
                 }
             }
-            used.model = Some(model);
+            let priced_as = usage.map(|usage| usage.priced_as(&model));
+            used.model = Some(priced_as.unwrap_or(model));
         }
         costs.values().for_each(|cost| used.cost.add(*cost));
         used
@@ -136,10 +169,7 @@ impl TranscriptUse {
 /// Prices are those of the day of use by UTC, as in reports.
 fn cost(model: &str, tokens: &TokenSums, at: Timestamp) -> LedgerCost {
     let day = CostZone::Utc.day_at(at);
-    let (micros, unpriced) = match PriceTable::standard().price(model, day) {
-        Some(price) => price.cost(tokens),
-        None => (0, tokens.total()),
-    };
+    let (micros, unpriced) = PriceTable::standard().cost(Some(model), day, tokens);
     LedgerCost {
         micros: super::fitting(micros),
         unpriced_tokens: super::fitting(unpriced),
@@ -187,6 +217,22 @@ mod tests {
             }
         );
         assert_eq!(used.model.as_deref(), Some(MODEL));
+    }
+
+    #[test]
+    fn fast_requests_and_advisors_have_prices_of_their_own() {
+        let step = |kind: &str| json!({ "type": kind, "model": MODEL, "input_tokens": 1_000_000 });
+        let usage = json!({
+            "input_tokens": 1_000_000, "speed": "fast",
+            "iterations": [step("message"), step("advisor_message"), 5],
+        });
+        let line = json!({
+            "type": "assistant", "timestamp": "2026-11-28T00:00:01Z",
+            "message": { "id": "m1", "model": "claude-opus-4-8", "usage": usage },
+        });
+        let used = read(&format!("{line}\n"), 1 << 20);
+        assert_eq!(used.cost.micros, 10_000_000 + 5_000_000);
+        assert_eq!(used.model.as_deref(), Some("claude-opus-4-8-fast"));
     }
 
     #[test]

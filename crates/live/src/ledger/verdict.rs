@@ -10,7 +10,7 @@ use annals::projections::{CostZone, PriceTable, amount_of_money};
 use annals_tool_policy::Verdict;
 use chrono::{NaiveDate, TimeDelta};
 
-use super::{BudgetVerdict, Ledger, LedgerCost, LedgerState, Spending, TranscriptUse};
+use super::{BudgetVerdict, Ledger, LedgerCost, LedgerState, Spending, TranscriptUse, is_removed};
 use crate::gate::git_folder;
 use crate::hook::HookAgent;
 
@@ -53,14 +53,17 @@ pub fn over_budget(
     for budget in budgets.iter().filter(|budget| call.falls_under(budget)) {
         // An old ledger counts too little: a budget that is used up by it is used up.
         let used_up = ledger.and_then(|ledger| call.used_up(budget, ledger, now));
-        let found = used_up.or_else(|| match (&unknown, ledger) {
-            (None, Some(ledger)) => call.unknown_cost(budget, ledger, now),
-            (unknown, _) => {
-                let why = unknown.as_deref().unwrap_or("there is no ledger");
-                let why = format!("its use is not known: {why}; `annals budget` counts again");
-                Some(asked(budget, &why))
-            }
-        });
+        let hidden = || call.hidden(budget, ledger);
+        let found = used_up
+            .or_else(hidden)
+            .or_else(|| match (&unknown, ledger) {
+                (None, Some(ledger)) => call.unknown_cost(budget, ledger, now),
+                (unknown, _) => {
+                    let why = unknown.as_deref().unwrap_or("there is no ledger");
+                    let why = format!("its use is not known: {why}; `annals budget` counts again");
+                    Some(asked(budget, &why))
+                }
+            });
         let is_stronger = match (&strongest, &found) {
             (_, None) => false,
             (None, Some(_)) => true,
@@ -150,9 +153,39 @@ impl SpendingSession {
         used
     }
 
-    /// Returns `true` if the session spends the money of a budget. If no folder of it is known, it may be any budget's.
+    /// Returns `true` if the session spends the money of a budget. If no folder of it is known, or the name of a project was
+    /// removed, it may be any budget's.
     pub fn falls_under(&self, budget: &Budget) -> bool {
-        self.projects.is_empty() || self.projects.iter().any(|project| budget.has(project))
+        self.projects.is_empty()
+            || budget.is_of_removed_project()
+            || self
+                .projects
+                .iter()
+                .any(|project| budget.has(project) || is_removed(project))
+    }
+
+    /// Returns `true` if the session is known to spend the money of a budget. If no folder of it is known, these are the
+    /// budgets of all projects together.
+    pub fn is_of_budget(&self, budget: &Budget) -> bool {
+        match self.projects.is_empty() {
+            true => budget.project.is_none(),
+            false => self.falls_under(budget),
+        }
+    }
+
+    /// The verdict if names that the budget compares were removed from the log: as if the amount was used.
+    fn hidden(&self, budget: &Budget, ledger: Option<&Ledger>) -> Option<BudgetVerdict> {
+        let is_hidden = |ledger: &Ledger| ledger.is_hidden(budget, self.today);
+        let why = if budget.is_of_removed_project() {
+            "the name of its project was removed; a person removes the budget (`annals budget` lists it), and sets it again"
+        } else if ledger.is_some_and(is_hidden) {
+            "its use is not known: the project of a cost was removed"
+        } else if budget.project.is_some() && self.projects.iter().any(|it| is_removed(it)) {
+            "its use is not known: the project of the session was removed"
+        } else {
+            return None;
+        };
+        Some(verdict_of(budget, verdict_over(budget), why))
     }
 
     /// The verdict of a budget whose amount is used.
@@ -172,11 +205,7 @@ impl SpendingSession {
             money(budget.limit_micros),
             budget.period,
         );
-        let verdict = match budget.then {
-            OverBudget::Ask => Verdict::Ask,
-            OverBudget::Deny => Verdict::Deny,
-        };
-        Some(verdict_of(budget, verdict, &why))
+        Some(verdict_of(budget, verdict_over(budget), &why))
     }
 
     /// The verdict if it is not known whether the amount is used, or what the call costs.
@@ -212,6 +241,14 @@ impl SpendingSession {
 
 fn money(micros: u64) -> String {
     amount_of_money(micros.into(), "USD")
+}
+
+/// The verdict once the amount is used.
+fn verdict_over(budget: &Budget) -> Verdict {
+    match budget.then {
+        OverBudget::Ask => Verdict::Ask,
+        OverBudget::Deny => Verdict::Deny,
+    }
 }
 
 fn asked(budget: &Budget, why: &str) -> BudgetVerdict {

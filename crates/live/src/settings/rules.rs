@@ -13,6 +13,10 @@ const EDITS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// Tools that look into files; a rule on `Read` may hold for them.
 const LOOKS: [&str; 3] = ["Grep", "Glob", "LS"];
 
+/// The most wildcards over several folders in a pattern, and the longest path that one is compared with, in bytes.
+const MOST_WILDCARDS: usize = 3;
+const LONGEST_PATH: usize = 1_024;
+
 /// A rule as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
@@ -310,6 +314,10 @@ impl<'a> Asked<'a> {
         let Some(relative) = relative(&self.absolute(path)?, root) else {
             return Some(false);
         };
+        // The matcher tries each division of a path among the wildcards.
+        if pattern.matches("**").count() > MOST_WILDCARDS || relative.len() > LONGEST_PATH {
+            return None;
+        }
         // What is deeper than such a pattern says is named as git takes it, and not as the agent describes it.
         let last = pattern.trim_end_matches('/').rsplit('/').next();
         let is_of_one_folder = last.is_some_and(|it| it.contains('*') && !it.contains("**"));

@@ -4,6 +4,7 @@ use annals_domain::run::ToolStatus;
 use derive_setters::Setters;
 
 use super::words::first_line;
+use crate::conversation::NO_RESULT;
 
 /// Characters of what went wrong.
 const REASON: usize = 60;
@@ -50,6 +51,9 @@ impl CallEnd {
             return took(NOTABLE);
         }
         let result = self.result.as_deref().unwrap_or_default();
+        if result == NO_RESULT && self.failure.is_none() {
+            return " -> result not recorded".to_owned();
+        }
         let code = is_command.then(|| exit_code(result)).flatten();
         match code.filter(|code| *code != 0) {
             Some(code) => format!(" -> exit {code}{}", took(0)),

@@ -35,7 +35,9 @@ pub enum CatalogueError {
         digest: Digest,
     },
     /// A row is not what this version writes.
-    #[error("the catalogue's row {key} is malformed; rebuild the catalogue with `annals rebuild`")]
+    #[error(
+        "the catalogue's row {key} is malformed; rebuild the catalogue with `annals log rebuild`"
+    )]
     MalformedRow {
         /// The row's key, as hex digits.
         key: String,
@@ -50,7 +52,7 @@ pub enum CatalogueError {
         suffix: String,
     },
     /// Objects of one kind do not belong to objects of the other.
-    #[error("no {child} belongs to a {parent}; `annals refs` shows what names it")]
+    #[error("no {child} belongs to a {parent}; `annals log refs` shows what names it")]
     NotAParent {
         /// What was to be listed.
         child: Kind,

@@ -31,7 +31,9 @@ use super::step::Step;
 use crate::Text;
 use crate::header::{Common, common};
 
-pub(super) use intake::{MOST_ANCESTORS, approval, intent_counts, waits_for_tasks};
+pub(super) use intake::{
+    MOST_ANCESTORS, approval, approval_without_open, intent_counts, waits_for_tasks,
+};
 
 /// One event about to be folded into the rows.
 pub(super) struct Fold<'a> {

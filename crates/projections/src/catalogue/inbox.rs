@@ -16,12 +16,14 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::fold::{MOST_ANCESTORS, approval, intent_counts, waits_for_tasks};
+use super::fold::{
+    MOST_ANCESTORS, approval, approval_without_open, intent_counts, waits_for_tasks,
+};
 use super::keys;
 use super::links::{named, naming};
 use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::row::{Counts, IntentCounts, ObjectRow};
+use super::row::{Counts, IntentCounts, Link, ObjectRow};
 use super::status::Status;
 use super::view::{CatalogueRow, whole};
 use super::waits::{Waits, waits};
@@ -138,8 +140,9 @@ impl Candidate {
 
     /// Whether it waits for a person.
     fn waits(&self) -> bool {
-        let counts = intent_counts(&self.row).zip(approval(&self.row));
-        match counts.and_then(|(counts, status)| waits(counts, status)) {
+        let statuses = approval(&self.row).zip(approval_without_open(&self.row));
+        let counts = intent_counts(&self.row).zip(statuses);
+        match counts.and_then(|(counts, (status, settled))| waits(counts, status, settled)) {
             Some(Waits::Dependency) => self.is_stuck,
             waits => waits.is_some(),
         }
@@ -247,10 +250,46 @@ async fn waits_in_vain(view: &OverlayView<'_>, task: &ObjectRow) -> Result<bool,
             newest = next;
         }
         let row = view.object(newest).await?;
-        let status = row.and_then(|row| row.status);
-        if matches!(status, Some(Status::Failed | Status::Cancelled)) {
+        let Some(row) = row else {
+            continue;
+        };
+        if matches!(row.status, Some(Status::Failed | Status::Cancelled))
+            || (row.status != Some(Status::Done) && is_of_what_was_turned_down(view, &row).await?)
+        {
             return Ok(true);
         }
+    }
+    Ok(false)
+}
+
+/// Whether an intent that a task is work on was rejected or cancelled.
+async fn is_of_what_was_turned_down(
+    view: &OverlayView<'_>,
+    task: &ObjectRow,
+) -> Result<bool, CatalogueError> {
+    let of = |link: &&Link| matches!(link.relation, Relation::TaskIntent | Relation::TaskPartOf);
+    let mut next = Some(task.clone());
+    for _ in 0..MOST_ANCESTORS {
+        let Some(task) = next else {
+            break;
+        };
+        for link in task.links.iter().filter(of) {
+            let intent = view.object(link.target).await?;
+            let status = intent.as_ref().and_then(approval);
+            if matches!(
+                status,
+                Some(ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
+            ) {
+                return Ok(true);
+            }
+        }
+        // A part says no intent.
+        let is_parent = |link: &&Link| link.relation == Relation::TaskParent;
+        let has_intent = task.links.iter().any(|link| of(&link));
+        next = match task.links.iter().find(is_parent) {
+            Some(parent) if !has_intent => view.object(parent.target).await?,
+            _ => None,
+        };
     }
     Ok(false)
 }
@@ -271,8 +310,9 @@ pub(super) async fn inbox(
     let mut entries = Vec::with_capacity(found.len());
     for Candidate { row, is_stuck } in found {
         let counts = intent_counts(&row).copied();
+        let settled = approval_without_open(&row);
         let row = whole(view, row).await?;
-        entries.push(entry(row, counts, is_stuck));
+        entries.push(entry(row, counts, settled, is_stuck));
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
@@ -310,7 +350,7 @@ async fn waiting(
 }
 
 /// How many intents wait for a person.
-async fn total(view: &OverlayView<'_>) -> Result<u64, CatalogueError> {
+pub(super) async fn total(view: &OverlayView<'_>) -> Result<u64, CatalogueError> {
     let certain = Waits::ALL.into_iter();
     let certain = certain.filter(|waits| *waits != Waits::Dependency);
     let certain: Vec<Bytes> = certain.map(keys::all_waiting).collect();
@@ -326,10 +366,15 @@ async fn total(view: &OverlayView<'_>) -> Result<u64, CatalogueError> {
     }
 }
 
-fn entry(row: CatalogueRow, counts: Option<IntentCounts>, is_stuck: bool) -> InboxEntry {
+fn entry(
+    row: CatalogueRow,
+    counts: Option<IntentCounts>,
+    settled: Option<ApprovalStatus>,
+    is_stuck: bool,
+) -> InboxEntry {
     let unanswered = counts.map_or(0, |counts| counts.unanswered);
     let mut reasons = Vec::new();
-    match row.approval {
+    match settled {
         Some(ApprovalStatus::Blocked) => reasons.push(InboxReason::Blocked),
         Some(ApprovalStatus::Error) => reasons.push(InboxReason::Error),
         _ => {}

@@ -66,7 +66,7 @@ fn suffix(catalogue: &Catalogue, log: &dyn Store, digits: &str) -> Vec<u128> {
 }
 
 /// The model that holds the rows until they are rebuilt.
-const MODEL: &str = "catalogue.12.1";
+const MODEL: &str = "catalogue.13.1";
 
 type Rows = Vec<(Bytes, Bytes)>;
 
@@ -374,7 +374,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     // What an interrupted attempt left is not in the way.
     let left = vec![(Bytes::from("left"), Some(Bytes::from("over")))];
     block_on(log.commit(
-        "catalogue.12.2",
+        "catalogue.13.2",
         ModelCheckpoint::default(),
         left,
         Position(3),
@@ -396,8 +396,8 @@ fn another_generation_takes_the_place_of_the_rows() {
     let rebuilt = block_on(catalogue.rebuild(&log, &mut tell)).unwrap();
     assert_eq!(told.last(), Some(&log.watermark()));
     assert!(rebuilt.rows >= before.len() as u64);
-    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.12.2");
-    assert_eq!(dump(&log, "catalogue.12.2"), before);
+    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.13.2");
+    assert_eq!(dump(&log, "catalogue.13.2"), before);
     for dropped in [
         MODEL,
         "directory.1",
@@ -426,7 +426,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.12.2"), rebuilt_rows(log));
+        assert_eq!(dump(log, "catalogue.13.2"), rebuilt_rows(log));
     }
 }
 

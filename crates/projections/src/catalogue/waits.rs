@@ -48,15 +48,23 @@ impl Waits {
     }
 }
 
-/// What an intent waits for, if it does: the rule of the inbox (docs/spec/forge.md).
-pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Waits> {
+/// What an intent waits for, if it does: the rule of the inbox (docs/spec/forge.md). `settled` is its status without what
+/// is open of it.
+pub(super) fn waits(
+    counts: &IntentCounts,
+    status: ApprovalStatus,
+    settled: ApprovalStatus,
+) -> Option<Waits> {
     if !counts.is_taken_in {
         return None;
     }
+    match settled {
+        ApprovalStatus::Blocked => return Some(Waits::Blocked),
+        ApprovalStatus::Error => return Some(Waits::Error),
+        _ => {}
+    }
     let asked = counts.unanswered > 0;
     match status {
-        ApprovalStatus::Blocked => Some(Waits::Blocked),
-        ApprovalStatus::Error => Some(Waits::Error),
         ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing
             if asked =>
         {
@@ -71,6 +79,8 @@ pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Wai
         }
         ApprovalStatus::Approved
         | ApprovalStatus::Executing
+        | ApprovalStatus::Blocked
+        | ApprovalStatus::Error
         | ApprovalStatus::Done
         | ApprovalStatus::Rejected
         | ApprovalStatus::Cancelled => None,

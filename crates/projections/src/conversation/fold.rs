@@ -2,13 +2,15 @@
 
 mod calls;
 mod frames;
+mod part;
 mod queued;
+mod usage;
 
 use std::collections::HashMap;
 
 use annals_domain::pipeline::Event as PipelineEvent;
 use annals_domain::run::{Event as RunEvent, EvidenceKind, EvidenceRecorded, UsageRecorded};
-use annals_domain::{AnyEvent, Timestamp, ToolInvocationId};
+use annals_domain::{ActorRef, AnyEvent, Timestamp, ToolInvocationId};
 use annals_event_log::Position;
 use chrono::Datelike;
 use uuid::Uuid;
@@ -17,8 +19,11 @@ use super::Conversation;
 use super::prompt::PromptSummary;
 use super::turn::{CallOutcome, Turn, TurnBody};
 use crate::costs::Used;
+use crate::frame_data::CallPlace;
 use crate::{Entry, ModelUse, Text};
-use calls::{CallPlace, CallProgress};
+use calls::CallProgress;
+pub use part::{ConversationIndex, PartStart};
+use usage::RecordedUse;
 
 /// The day that `ModelUse` counts from, as chrono counts days.
 const DAYS_BEFORE_1970: i32 = 719_163;
@@ -35,18 +40,30 @@ pub struct ConversationFold {
     calls: HashMap<ToolInvocationId, usize>,
     /// The call of a batch: its frame and its patch set follow in the same batch.
     newest_call: Option<(Uuid, usize)>,
+    /// The call that ended last, and the batch of its end.
+    newest_end: Option<(Uuid, usize)>,
     /// Calls by the recording's names.
     named_calls: HashMap<String, usize>,
+    /// The texts of each line of the recording, in order.
+    lines: HashMap<String, Vec<usize>>,
     patch_sets: HashMap<Uuid, usize>,
     /// The frames that an event of the batch dropped: their number, if it is known.
     dropped: Option<(Uuid, Option<u64>)>,
     frames: u64,
     model: Option<String>,
+    /// The person of the newest prompt before the first entry, if the fold begins inside of a conversation.
+    earlier_person: Option<ActorRef>,
+    /// The models and persons as they change.
+    changes: Vec<StateChange>,
+    /// The batch of the newest entry.
+    batch: Option<BatchStart>,
+    /// The position of the newest entry.
+    position: Position,
     newest_prompt: Option<usize>,
-    /// The prompt of the model's newest turn. Tokens are recorded behind that turn, often behind the next prompt.
+    /// The prompt of the model's newest turn.
     spending: Option<usize>,
-    /// Tokens by the prompt that they were spent on.
-    usage: HashMap<Option<usize>, Vec<ModelUse>>,
+    /// Tokens in the order of the log.
+    usage: Vec<RecordedUse>,
 }
 
 /// A turn with what decides its place.
@@ -62,6 +79,34 @@ struct TurnSlot {
     place: Option<CallPlace>,
     /// An attachment of the context repeats it.
     is_repeated: bool,
+    /// The batch of the turn's first event. `None` for a turn that was added by its time.
+    batch: Option<BatchStart>,
+    /// The position of the last event that changed the turn.
+    last: Position,
+}
+
+/// The first event of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BatchStart {
+    batch: Uuid,
+    position: Position,
+    /// Frames pushed before it.
+    frames: u64,
+}
+
+/// The events of a turn.
+#[derive(Debug, Clone, Copy)]
+struct TurnEvents {
+    batch: Option<BatchStart>,
+    last: Position,
+}
+
+/// A change of the model or of the person who prompts.
+#[derive(Debug, Clone, PartialEq)]
+struct StateChange {
+    position: Position,
+    model: Option<String>,
+    person: Option<ActorRef>,
 }
 
 impl ConversationFold {
@@ -72,6 +117,14 @@ impl ConversationFold {
 
     /// Folds in an entry.
     pub fn apply(&mut self, entry: &Entry) {
+        self.position = entry.position;
+        if self.batch.is_none_or(|it| it.batch != entry.batch_id) {
+            self.batch = Some(BatchStart {
+                batch: entry.batch_id,
+                position: entry.position,
+                frames: self.frames,
+            });
+        }
         match &entry.event {
             AnyEvent::Pipeline(PipelineEvent::FramePushed(event)) => self.frame(entry, event),
             AnyEvent::Pipeline(PipelineEvent::FramesDropped(event)) => {
@@ -93,6 +146,8 @@ impl ConversationFold {
             call: None,
             place: None,
             is_repeated: false,
+            batch: None,
+            last: Position::START,
         });
         let is_before = |other: &usize| {
             let other = self.slots.get(*other).and_then(|slot| slot.turn.at);
@@ -105,7 +160,8 @@ impl ConversationFold {
     /// Adds the session of a sub-agent: to the call that started it, or else as a turn of its own.
     pub fn add_sub_agent(&mut self, started: &SubAgentStart) {
         if let Some(slot) = self.call_that_started(started) {
-            if let Some(TurnBody::ToolCall(call)) = self.body(slot) {
+            let call = self.slots.get_mut(slot).map(|slot| &mut slot.turn.body);
+            if let Some(TurnBody::ToolCall(call)) = call {
                 call.sub_agent = Some(started.session);
             }
             return;
@@ -145,18 +201,27 @@ impl ConversationFold {
     }
 
     /// The conversation, with numbered turns.
-    pub fn finish(mut self) -> Conversation {
+    pub fn finish(self) -> Conversation {
+        self.finish_with(|_, _| {})
+    }
+
+    /// Like [`finish`](Self::finish), and calls a function with each turn in order and its slot's events.
+    fn finish_with(mut self, mut each: impl FnMut(&Turn, TurnEvents)) -> Conversation {
         self.settle_calls();
-        let mut taken: Vec<Option<Turn>> = Vec::with_capacity(self.slots.len());
-        taken.extend(self.slots.into_iter().map(|slot| Some(slot.turn)));
+        let mut usage = usage::uses_by_prompt(self.usage, &self.order, &self.slots);
+        let mut taken: Vec<Option<TurnSlot>> = self.slots.into_iter().map(Some).collect();
         let mut turns = Vec::with_capacity(taken.len());
         let mut prompts: Vec<PromptSummary> = Vec::new();
-        let mut usage = self.usage;
         let mut before = usage.remove(&None).unwrap_or_default();
         for slot in self.order {
-            let Some(mut turn) = taken.get_mut(slot).and_then(Option::take) else {
+            let Some(taken) = taken.get_mut(slot).and_then(Option::take) else {
                 continue;
             };
+            let events = TurnEvents {
+                batch: taken.batch,
+                last: taken.last,
+            };
+            let mut turn = taken.turn;
             turn.number = turns.len() as u64 + 1;
             if matches!(turn.body, TurnBody::Prompt(_)) {
                 let mut used = std::mem::take(&mut before);
@@ -167,6 +232,7 @@ impl ConversationFold {
             if let Some(prompt) = prompts.last_mut() {
                 prompt.count(&turn);
             }
+            each(&turn, events);
             turns.push(turn);
         }
         Conversation {
@@ -188,7 +254,15 @@ impl ConversationFold {
             RunEvent::PatchSetRejected(event) => self.rejected(event.patch_set.0),
             RunEvent::UsageRecorded(event) => self.used(entry, event),
             RunEvent::ProvenanceRecorded(event) => {
-                self.model = Some(entry.text(event.model).to_string());
+                let model = entry.text(event.model).to_string();
+                if self.model.as_ref() != Some(&model) {
+                    self.changes.push(StateChange {
+                        position: entry.position,
+                        model: Some(model.clone()),
+                        person: None,
+                    });
+                }
+                self.model = Some(model);
             }
             RunEvent::EvidenceRecorded(event) => self.evidence(entry, event),
             RunEvent::Failed(event) => {
@@ -226,22 +300,26 @@ impl ConversationFold {
             None => self.model.clone(),
         };
         let day = entry.occurred_at.to_utc().date_naive().num_days_from_ce() - DAYS_BEFORE_1970;
-        let uses = self.usage.entry(self.spending).or_default();
-        let used = Used::recorded(event);
-        match uses
-            .iter_mut()
-            .find(|it| it.model == model && it.day == day)
-        {
-            Some(known) => known.used.add(&used),
-            None => uses.push(ModelUse { model, day, used }),
-        }
+        let used = Used::recorded(entry, event);
+        self.usage.push(RecordedUse {
+            at: entry.agents_time(),
+            spending: self.spending,
+            used: ModelUse { model, day, used },
+        });
     }
 
     /// Appends a turn.
     fn push(&mut self, entry: &Entry, body: TurnBody, parent_line: Option<String>) -> usize {
         let slot = self.slots.len();
         match body {
-            TurnBody::Prompt(_) => self.newest_prompt = Some(slot),
+            TurnBody::Prompt(ref prompt) => {
+                self.newest_prompt = Some(slot);
+                self.changes.push(StateChange {
+                    position: entry.position,
+                    model: None,
+                    person: Some(prompt.by.clone()),
+                });
+            }
             TurnBody::Answer { .. } | TurnBody::Thinking { .. } | TurnBody::ToolCall(_) => {
                 self.spending = self.newest_prompt;
             }
@@ -251,7 +329,7 @@ impl ConversationFold {
             turn: Turn {
                 number: 0,
                 prompt: 0,
-                at: known_time(entry.occurred_at),
+                at: entry.agents_time(),
                 position: entry.position,
                 body,
             },
@@ -260,13 +338,32 @@ impl ConversationFold {
             call: None,
             place: None,
             is_repeated: false,
+            batch: self.batch,
+            last: entry.position,
         });
         self.order.push(slot);
         slot
     }
 
+    /// Notes the line of the recording that a turn is from.
+    fn set_line(&mut self, slot: usize, line: Option<String>) {
+        if let Some(line) = &line {
+            self.lines.entry(line.clone()).or_default().push(slot);
+        }
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.line = line;
+        }
+    }
+
     fn body(&mut self, slot: usize) -> Option<&mut TurnBody> {
-        self.slots.get_mut(slot).map(|slot| &mut slot.turn.body)
+        self.change(slot).map(|slot| &mut slot.turn.body)
+    }
+
+    /// A turn that the newest entry changes.
+    fn change(&mut self, slot: usize) -> Option<&mut TurnSlot> {
+        let slot = self.slots.get_mut(slot)?;
+        slot.last = slot.last.max(self.position);
+        Some(slot)
     }
 }
 
@@ -285,11 +382,6 @@ pub struct SubAgentStart {
     pub at: Option<Timestamp>,
     /// The position of its first event.
     pub position: Position,
-}
-
-/// A time by the agent's clock; recordings without times have the epoch.
-pub(super) fn known_time(at: Timestamp) -> Option<Timestamp> {
-    (at != Timestamp::EPOCH).then_some(at)
 }
 
 impl PromptSummary {

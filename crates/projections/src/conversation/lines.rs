@@ -12,6 +12,7 @@ use annals_domain::Timestamp;
 use self::answer::AnswerLines;
 use self::call::CallWriter;
 pub use self::text_line::{Emphasis, TextLine, TextSpan};
+use super::tagged::{NoteLine, TextPart, text_parts};
 use super::{CallOutcome, CallRole, Diffs, PromptTurn, ToolCallTurn, Turn, TurnBody};
 use crate::Text;
 
@@ -94,7 +95,7 @@ impl LineWriter {
             TurnBody::Answer { text, .. } => {
                 self.blank(out);
                 match text.as_str() {
-                    Some(text) => out.extend(AnswerLines::of(text)),
+                    Some(text) => self.answer(text, out),
                     None => out.push(removed()),
                 }
                 out.push(TextLine::default());
@@ -106,7 +107,7 @@ impl LineWriter {
                 let frames =
                     dropped.map_or_else(String::new, |it| format!(", {it} frames dropped"));
                 let title = format!("Context compacted{frames}");
-                self.folded(&title, Emphasis::Heading, text, out);
+                self.folded_or_removed(&title, Emphasis::Heading, text, out);
             }
             TurnBody::SubAgent { title, .. } => {
                 let line = TextLine::new(Emphasis::Heading, "Sub-agent: ");
@@ -114,9 +115,7 @@ impl LineWriter {
             }
             TurnBody::Interruption { text } => self.opened("Interrupted", text, out),
             TurnBody::Error { text } => self.opened("Error", text, out),
-            TurnBody::Note { name, text } => {
-                self.folded(&name.replace('_', " "), Emphasis::Dim, text, out);
-            }
+            TurnBody::Note { name, text } => self.note(name, text, out),
         }
         self.placed(turn.number, turn.number, start, out);
     }
@@ -190,13 +189,74 @@ impl LineWriter {
         let title = TextLine::new(Emphasis::Heading, &format!("Prompt {}", turn.prompt));
         out.push(title.with(Emphasis::Dim, &at));
         match prompt.text.as_str() {
-            Some(text) => out.extend(
-                text.lines()
-                    .map(|line| TextLine::new(Emphasis::Strong, line).indented(2)),
-            ),
+            Some(text) => self.prompt_parts(text, out),
             None => out.push(removed().indented(2)),
         }
         out.push(TextLine::default());
+    }
+
+    /// The text of a prompt. What the agent's program added is folded.
+    fn prompt_parts(&self, text: &str, out: &mut Vec<TextLine>) {
+        let strong = |line: &str| TextLine::new(Emphasis::Strong, line).indented(2);
+        for part in text_parts(text) {
+            match part {
+                TextPart::Plain(text) => out.extend(text.lines().map(strong)),
+                TextPart::Command(command) => out.extend(command.lines().map(strong)),
+                TextPart::Output(text) => self.folded("  Output", Emphasis::Dim, text, out),
+                TextPart::Thought(text) => self.folded("  Thinking", Emphasis::Dim, text, out),
+                TextPart::Added(name, text) => {
+                    self.folded(&format!("  {name}"), Emphasis::Dim, text, out);
+                }
+            }
+        }
+    }
+
+    /// An answer. Thoughts in it are folded.
+    fn answer(&self, text: &str, out: &mut Vec<TextLine>) {
+        for part in text_parts(text) {
+            match part {
+                TextPart::Plain(text) | TextPart::Output(text) => {
+                    out.extend(AnswerLines::of(text));
+                }
+                TextPart::Command(command) => out.extend(AnswerLines::of(&command)),
+                TextPart::Thought(text) => self.folded("Thinking", Emphasis::Dim, text, out),
+                TextPart::Added(name, text) => self.folded(name, Emphasis::Dim, text, out),
+            }
+        }
+    }
+
+    /// A note: metadata is folded to its name, and tags of agents' programs to what they mark.
+    fn note(&self, name: &str, text: &Text, out: &mut Vec<TextLine>) {
+        let Some(whole) = text.as_str() else {
+            return self.folded_or_removed(&name.replace('_', " "), Emphasis::Dim, text, out);
+        };
+        let line = NoteLine::of(name, whole);
+        let excerpt = line
+            .excerpt
+            .map_or_else(String::new, |it| format!(": {it}"));
+        let more = if line.is_longer { " …" } else { "" };
+        match self.folding {
+            Folding::Folded => {
+                let title = TextLine::new(Emphasis::Dim, &line.title);
+                out.push(title.with(Emphasis::Dim, &format!("{excerpt}{more}")).cut());
+            }
+            Folding::Open => self.opened_note(&line.title, whole, out),
+        }
+    }
+
+    /// A note with all of its text.
+    fn opened_note(&self, title: &str, text: &str, out: &mut Vec<TextLine>) {
+        out.push(TextLine::new(Emphasis::Dim, title));
+        let dim = |line: &str| TextLine::new(Emphasis::Dim, line).indented(2);
+        for part in text_parts(text) {
+            match part {
+                TextPart::Plain(text) | TextPart::Output(text) | TextPart::Thought(text) => {
+                    out.extend(text.lines().map(dim));
+                }
+                TextPart::Command(command) => out.extend(command.lines().map(dim)),
+                TextPart::Added(_, text) => out.extend(text.lines().map(dim)),
+            }
+        }
     }
 
     /// Adds an empty line unless there is one already.
@@ -210,16 +270,29 @@ impl LineWriter {
         if text.as_str().is_some_and(|text| text.trim().is_empty()) {
             return;
         }
-        self.folded("Thinking", Emphasis::Dim, text, out);
+        self.folded_or_removed("Thinking", Emphasis::Dim, text, out);
+    }
+
+    /// A text whose first line stands for it, or the note that it was removed.
+    fn folded_or_removed(
+        &self,
+        title: &str,
+        emphasis: Emphasis,
+        text: &Text,
+        out: &mut Vec<TextLine>,
+    ) {
+        match text.as_str() {
+            Some(text) => self.folded(title, emphasis, text, out),
+            None => {
+                let title = TextLine::new(emphasis, title);
+                out.push(title.with(Emphasis::Dim, &format!(": {}", Text::Removed)));
+            }
+        }
     }
 
     /// A text whose first line stands for it.
-    fn folded(&self, title: &str, emphasis: Emphasis, text: &Text, out: &mut Vec<TextLine>) {
+    fn folded(&self, title: &str, emphasis: Emphasis, text: &str, out: &mut Vec<TextLine>) {
         let title = TextLine::new(emphasis, title);
-        let Some(text) = text.as_str() else {
-            out.push(title.with(Emphasis::Dim, &format!(": {}", Text::Removed)));
-            return;
-        };
         match self.folding {
             Folding::Open => {
                 out.push(title);

@@ -9,15 +9,14 @@ mod header;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use annals_domain::Timestamp;
 use annals_domain::run::ToolVerdict;
 use annals_event_log::Digest;
 
 use self::block::closing;
 pub(super) use self::block::{code_span, fenced};
 use super::leaves::Leaves;
-use super::{CallDecisionTurn, CallOutcome, CallResult, PromptTurn, ToolCallTurn, Turn, TurnBody};
-use crate::{SessionSummary, Text, duration};
+use super::{CallDecisionTurn, CallResult, PromptTurn, ToolCallTurn, Turn, TurnBody};
+use crate::{CostZone, SessionSummary, Text, duration};
 
 /// Levels of headings in Markdown.
 const LEVELS: usize = 6;
@@ -28,16 +27,33 @@ pub type Diffs = HashMap<Digest, String>;
 /// Writes the turns of a conversation as Markdown, one after the other.
 ///
 /// The writer keeps no turn, so a conversation of any length is written in constant memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct MarkdownWriter {
     depth: usize,
     model: Option<String>,
+    zone: CostZone,
+}
+
+impl Default for MarkdownWriter {
+    fn default() -> MarkdownWriter {
+        MarkdownWriter {
+            depth: 0,
+            model: None,
+            zone: CostZone::Local,
+        }
+    }
 }
 
 impl MarkdownWriter {
-    /// Returns a writer for a session.
+    /// Returns a writer for a session, with times in this machine's time zone.
     pub fn new() -> MarkdownWriter {
         MarkdownWriter::default()
+    }
+
+    /// Returns the writer with times in a time zone.
+    #[must_use]
+    pub fn with_zone(self, zone: CostZone) -> MarkdownWriter {
+        MarkdownWriter { zone, ..self }
     }
 
     /// Returns a writer for a sub-agent's session, whose headings are one level deeper.
@@ -46,6 +62,7 @@ impl MarkdownWriter {
         MarkdownWriter {
             depth: self.depth + 1,
             model: None,
+            zone: self.zone,
         }
     }
 
@@ -64,7 +81,7 @@ impl MarkdownWriter {
         out: &mut impl Write,
     ) -> fmt::Result {
         let level = self.level(if self.depth == 0 { 1 } else { 2 });
-        header::write(session, first_prompt, cost, &level, out)
+        header::write(session, first_prompt, cost, (&level, self.zone), out)
     }
 
     /// Writes the heading of a sub-agent's session. Its turns follow, by [`MarkdownWriter::nested`].
@@ -115,7 +132,7 @@ impl MarkdownWriter {
         let level = self.level(2);
         writeln!(out, "{level} Prompt {}{command}\n", turn.prompt)?;
         if let Some(at) = turn.at {
-            writeln!(out, "{}\n", time(at))?;
+            writeln!(out, "{}\n", self.zone.time_text(at))?;
         }
         text_as_markdown(&prompt.text, out)
     }
@@ -158,7 +175,7 @@ impl MarkdownWriter {
             arguments.write(out)?;
         }
         for decision in &call.decisions {
-            decided(decision, call.result.as_ref(), out)?;
+            decided(decision, call.result.as_ref(), self.zone, out)?;
         }
         if let Some(result) = &call.result {
             written_result(result, out)?;
@@ -184,11 +201,6 @@ impl MarkdownWriter {
     fn level(&self, level: usize) -> String {
         "#".repeat((level + 2 * self.depth).min(LEVELS))
     }
-}
-
-/// A time to the second, in UTC.
-fn time(at: Timestamp) -> String {
-    at.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
 fn text_as_markdown(text: &Text, out: &mut impl Write) -> fmt::Result {
@@ -220,26 +232,14 @@ fn code(language: &str, text: &Text, out: &mut impl Write) -> fmt::Result {
 fn ending(call: &ToolCallTurn) -> String {
     let mut parts = Vec::new();
     if !call.edits.is_empty() {
-        let (mut added, mut deleted) = (0_u64, 0_u64);
-        for edit in &call.edits {
-            added += u64::from(edit.added);
-            deleted += u64::from(edit.deleted);
-        }
+        let (added, deleted) = call.changed_lines();
         let files = match call.edits.len() {
             1 => "1 file".to_owned(),
             files => format!("{files} files"),
         };
         parts.push(format!("{files} +{added} -{deleted}"));
     }
-    let outcome = match call.outcome {
-        CallOutcome::Ok => None,
-        CallOutcome::Failed => Some("failed"),
-        CallOutcome::Denied => Some("denied"),
-        CallOutcome::Waiting => Some("awaiting permission"),
-        CallOutcome::Running => Some("running"),
-        CallOutcome::NoResult => Some("result not recorded"),
-    };
-    parts.extend(outcome.map(str::to_owned));
+    parts.extend(call.outcome.words().map(str::to_owned));
     parts.extend(call.duration_ms.map(duration));
     parts.join(" · ")
 }
@@ -248,6 +248,7 @@ fn ending(call: &ToolCallTurn) -> String {
 fn decided(
     decision: &CallDecisionTurn,
     result: Option<&CallResult>,
+    zone: CostZone,
     out: &mut impl Write,
 ) -> fmt::Result {
     let verdict = match decision.verdict {
@@ -266,7 +267,7 @@ fn decided(
         out.write_str(" (inferred)")?;
     }
     if let Some(at) = decision.at {
-        write!(out, " on {}", time(at))?;
+        write!(out, " on {}", zone.time_text(at))?;
     }
     let result = result.and_then(|it| it.text.as_str()).unwrap_or_default();
     match &decision.reason {

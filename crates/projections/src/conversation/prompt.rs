@@ -3,6 +3,7 @@
 use annals_domain::Timestamp;
 use serde::Serialize;
 
+use super::tagged::own_text;
 use super::turn::{Turn, TurnBody};
 use crate::ModelUse;
 
@@ -20,7 +21,8 @@ pub struct PromptSummary {
     /// The agent's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// The beginning of its text. The turn has all of it, so that JSON leaves it out.
+    /// The beginning of its text, without what the agent's program added. The turn has all of it, so that JSON leaves it
+    /// out.
     #[serde(skip)]
     pub beginning: String,
     /// Tool calls up to the next prompt.
@@ -40,7 +42,7 @@ pub struct PromptSummary {
 impl PromptSummary {
     pub(super) fn new(number: u64, turn: &Turn, models: Vec<ModelUse>) -> PromptSummary {
         let text = match &turn.body {
-            TurnBody::Prompt(prompt) => prompt.text.to_string(),
+            TurnBody::Prompt(prompt) => own_text(&prompt.text.to_string()),
             _ => String::new(),
         };
         PromptSummary {

@@ -16,12 +16,16 @@ const PLANS: [&str; 9] = [
     "tasklist",
     "managetodolist",
 ];
-const QUESTIONS: [&str; 5] = [
-    "askuserquestion",
-    "askuser",
+/// Tools by which agents ask a person, by the letters of their names.
+pub(crate) const QUESTIONS: [&str; 8] = [
     "askfollowupquestion",
-    "requestuserinput",
+    "askhuman",
+    "askquestion",
+    "askuser",
+    "askuserquestion",
     "question",
+    "requestuserinput",
+    "requireuserinput",
 ];
 const SUB_AGENTS: [&str; 8] = [
     "task",

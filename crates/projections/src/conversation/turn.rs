@@ -225,12 +225,35 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// The words for it; none of a call that succeeded.
+    pub(super) fn words(self) -> Option<&'static str> {
+        match self {
+            CallOutcome::Ok => None,
+            CallOutcome::Failed => Some("failed"),
+            CallOutcome::Denied => Some("denied"),
+            CallOutcome::Waiting => Some("awaiting permission"),
+            CallOutcome::Running => Some("running"),
+            CallOutcome::NoResult => Some("result not recorded"),
+        }
+    }
+
     /// The outcome of a call that ended with this status.
     pub fn ended(status: ToolStatus) -> CallOutcome {
         match status {
             ToolStatus::Ok => CallOutcome::Ok,
             ToolStatus::Error => CallOutcome::Failed,
         }
+    }
+}
+
+impl ToolCallTurn {
+    /// Lines added and deleted by its edits, also by rejected ones.
+    pub(super) fn changed_lines(&self) -> (u64, u64) {
+        let sum = |count: fn(&FileEdit) -> u32| {
+            let counts = self.edits.iter().map(|edit| u64::from(count(edit)));
+            counts.sum()
+        };
+        (sum(|edit| edit.added), sum(|edit| edit.deleted))
     }
 }
 

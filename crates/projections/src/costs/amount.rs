@@ -20,9 +20,63 @@ pub fn amount_of_money(micros: u128, currency: &str) -> String {
     }
 }
 
+/// An amount in millionths of a USD, rounded to cents; what is less is not nothing.
+///
+/// ```
+/// use annals_projections::dollars_and_cents;
+/// assert_eq!(dollars_and_cents(4_184_999), "$4.18");
+/// assert_eq!(dollars_and_cents(4_999), "<$0.01");
+/// ```
+pub fn dollars_and_cents(micros: u128) -> String {
+    let cents = micros / 10_000 + u128::from(micros % 10_000 >= 5_000);
+    match (micros, cents) {
+        (1.., 0) => "<$0.01".to_owned(),
+        _ => format!("${}.{:02}", cents / 100, cents % 100),
+    }
+}
+
+/// Reads an amount, such as `20` or `0.50`, in millionths. `None` if the text has another form, more than six digits
+/// behind the point, or is too large.
+///
+/// ```
+/// use annals_projections::parse_amount;
+/// assert_eq!(parse_amount("0.50"), Some(500_000));
+/// assert_eq!(parse_amount("-1"), None);
+/// ```
+pub fn parse_amount(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    if !is_digits(whole) || !is_digits(part) || part.len() > 6 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let part: u64 = format!("{part:0<6}").parse().ok()?;
+    whole.checked_mul(1_000_000)?.checked_add(part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_read_in_millionths() {
+        for (text, micros) in [
+            ("1", Some(1_000_000)),
+            ("0.10", Some(100_000)),
+            ("12.345678", Some(12_345_678)),
+            ("", None),
+            (".5", None),
+            ("1.", None),
+            ("-1", None),
+            ("1.2.3", None),
+            ("1e9", None),
+            ("0.1234567", None),
+            ("18446744073710", None),
+            ("\u{ff11}", None),
+        ] {
+            assert_eq!(parse_amount(text), micros, "{text}");
+        }
+    }
 
     #[test]
     fn amounts_have_four_digits() {

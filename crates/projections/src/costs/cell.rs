@@ -114,6 +114,18 @@ impl TokenSums {
     }
 }
 
+/// Returns the correlation of a usage that continues another one: the tokens that the same message has beyond those of an
+/// earlier event, which is its causation.
+pub fn continued_usage(earlier: Uuid) -> Uuid {
+    Uuid::new_v5(&earlier, b"annals: usage continued")
+}
+
+/// Returns `true` if an event continues an earlier usage.
+fn is_continued(entry: &Entry) -> bool {
+    let earlier = entry.causation.map(continued_usage);
+    earlier.is_some() && entry.correlation == earlier
+}
+
 /// What was used, as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Used {
@@ -121,7 +133,7 @@ pub struct Used {
     pub tokens: TokenSums,
     /// What the agents' programs said that it cost, in millionths of a USD.
     pub recorded_micros: u128,
-    /// How many events say it.
+    /// How many usages say it. One that an import recorded in several events, as its recording grew, counts once.
     pub usages: u64,
     /// How many of them say what it cost.
     pub with_cost: u64,
@@ -137,7 +149,7 @@ impl Used {
         }
     }
 
-    pub(crate) fn recorded(usage: &UsageRecorded) -> Used {
+    pub(crate) fn recorded(entry: &Entry, usage: &UsageRecorded) -> Used {
         let tokens = TokenSums {
             uncached_input_tokens: usage.uncached_input_tokens.into(),
             cache_read_tokens: usage.cache_read_tokens.into(),
@@ -146,7 +158,15 @@ impl Used {
             output_tokens: usage.output_tokens.into(),
             reasoning_tokens: usage.reasoning_tokens.into(),
         };
-        Used::new(tokens, usage.cost_usd)
+        let used = Used::new(tokens, usage.cost_usd);
+        match is_continued(entry) {
+            true => Used {
+                usages: 0,
+                with_cost: 0,
+                ..used
+            },
+            false => used,
+        }
     }
 
     /// What a provenance says was used before it. It does not say what of the prompt was cached.
@@ -276,7 +296,7 @@ fn place_in(key: &[u8]) -> Option<(Quarter, Uuid)> {
 
 fn malformed(key: &[u8]) -> ProjectionError {
     ProjectionError::own(format!(
-        "the row {} of the read model of costs is malformed; `annals rebuild` makes it again",
+        "the row {} of the read model of costs is malformed; `annals log rebuild` makes it again",
         hex::encode(key)
     ))
 }
@@ -316,7 +336,7 @@ impl Projection for CostRows {
                     Some(model) => Some(model_name(entry, model)),
                     None => model_of(entry.stream.id, table).await?,
                 };
-                add(entry, model, Used::recorded(usage), table).await?;
+                add(entry, model, Used::recorded(entry, usage), table).await?;
             }
             run::Event::ProvenanceRecorded(event) => {
                 let used = event.token_usage.map(

@@ -1,23 +1,16 @@
 //! The read model of costs: its rows kept up to date with the log, and read.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use annals_event_log::{CommitError, Position, Store};
+use annals_event_log::Store;
 use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::cell::{self, CELLS, CostCell, CostRows, Quarter};
-use crate::projection::{ProjectionError, ReadModel, Table, TableQuery};
+use crate::projection::{KeptModel, Lag, ProjectionError, Table, TableQuery};
 
 /// Rows that are read at once.
 const PAGE: usize = 4_096;
-/// How many events a writer lets come before it folds them without a question: what the rows lack is folded for each
-/// question by those who cannot write them.
-const BEHIND: u64 = 10_000;
-/// Pages that it folds then at most, so that no one of its callers waits for long.
-const PAGES: usize = 2;
-
 /// Which cells to read: all, unless more is said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,9 +47,7 @@ impl CostRange {
 /// The read model of costs. It can be shared by any number of threads.
 #[derive(Debug)]
 pub struct CostModel {
-    rows: ReadModel<CostRows>,
-    /// Up to where the rows are at least.
-    folded: AtomicU64,
+    rows: KeptModel<CostRows>,
 }
 
 impl Default for CostModel {
@@ -69,8 +60,7 @@ impl CostModel {
     /// Nothing is read yet.
     pub fn new() -> CostModel {
         CostModel {
-            rows: ReadModel::own(CostRows),
-            folded: AtomicU64::new(0),
+            rows: KeptModel::new(CostRows),
         }
     }
 
@@ -79,8 +69,7 @@ impl CostModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn catch_up(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        self.note(self.rows.catch_up(log).await?);
-        Ok(())
+        self.rows.catch_up(log).await
     }
 
     /// Gives each cell of a range to `each`, in the order of time or, of some runs, of the runs; what that makes of an
@@ -97,16 +86,12 @@ impl CostModel {
         range: &CostRange,
         each: impl Fn(&mut A, CostCell) + Sync,
     ) -> Result<A, ProjectionError> {
-        match self.catch_up(log).await {
-            Ok(()) | Err(ProjectionError::Commit(CommitError::ReadOnly)) => {}
-            Err(error) => return Err(error),
-        }
         let cells = Cells {
             range,
             each,
             made: PhantomData::<fn() -> A>,
         };
-        self.rows.read_through(log, &cells).await
+        self.rows.ask(log, &cells).await
     }
 
     /// Folds a part of what the log has by now, if that is much and no other caller does. Writers call it after an
@@ -115,14 +100,15 @@ impl CostModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn keep_up(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        let folded = self.folded.load(Ordering::Relaxed);
-        if log.watermark().0.saturating_sub(folded) < BEHIND {
-            return Ok(());
-        }
-        if let Some(folded) = self.rows.keep_up(log, BEHIND, PAGES).await? {
-            self.note(folded);
-        }
-        Ok(())
+        self.rows.keep_up(log).await
+    }
+
+    /// How far the stored rows are behind the log.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn lag(&self, log: &dyn Store) -> Result<Lag, ProjectionError> {
+        self.rows.lag(log).await
     }
 
     /// Drops the rows: they are folded again as they are needed.
@@ -130,13 +116,7 @@ impl CostModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn forget(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        self.rows.drop_rows(log).await?;
-        self.note(Position::START);
-        Ok(())
-    }
-
-    fn note(&self, folded: Position) {
-        self.folded.store(folded.0, Ordering::Relaxed);
+        self.rows.forget(log).await
     }
 }
 

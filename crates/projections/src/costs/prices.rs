@@ -68,7 +68,19 @@ pub struct PriceTable {
     currency: String,
     as_of: NaiveDate,
     /// Of each model, from which day on which price is valid.
-    models: BTreeMap<String, BTreeMap<NaiveDate, Price>>,
+    models: BTreeMap<String, BTreeMap<NaiveDate, PriceRow>>,
+}
+
+/// A row of a table, for one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PriceRow {
+    /// The first day on which the price is valid.
+    pub from: NaiveDate,
+    /// The price.
+    pub price: Price,
+    /// The page that the price is from.
+    pub source: Option<String>,
 }
 
 /// Why a text is no table of prices.
@@ -119,9 +131,9 @@ struct Entry {
     cache_write: Option<f64>,
     cache_write_1h: Option<f64>,
     output: f64,
+    #[serde(default)]
+    source: Option<String>,
     /// For people.
-    #[serde(default, rename = "source")]
-    _source: Option<String>,
     #[serde(default, rename = "note")]
     _note: Option<String>,
 }
@@ -199,7 +211,12 @@ impl PriceTable {
         }
         for model in &entry.models {
             let prices = self.models.entry(model.clone()).or_default();
-            if prices.insert(from, price).is_some() {
+            let row = PriceRow {
+                from,
+                price,
+                source: entry.source.clone(),
+            };
+            if prices.insert(from, row).is_some() {
                 let reason = "there is another price of it from that day on; leave one of the two";
                 return Err(wrong(
                     &format!("the price of {model}, from"),
@@ -209,6 +226,15 @@ impl PriceTable {
             }
         }
         Ok(())
+    }
+
+    /// What tokens of a model cost on a day, and how many of them have no price, like [`Price::cost`]. Without a price for
+    /// the model none of them has one.
+    pub fn cost(&self, model: Option<&str>, on: NaiveDate, tokens: &TokenSums) -> (u128, u128) {
+        match model.and_then(|model| self.price(model, on)) {
+            Some(price) => price.cost(tokens),
+            None => (0, tokens.total()),
+        }
     }
 
     /// The currency: three letters.
@@ -223,8 +249,13 @@ impl PriceTable {
 
     /// The price of a model on a day, by its exact name.
     pub fn price(&self, model: &str, on: NaiveDate) -> Option<&Price> {
-        let prices = self.models.get(model)?;
-        prices.range(..=on).next_back().map(|(_, price)| price)
+        self.row(model, on).map(|row| &row.price)
+    }
+
+    /// The row with the price of a model on a day.
+    pub fn row(&self, model: &str, on: NaiveDate) -> Option<&PriceRow> {
+        let rows = self.models.get(model)?;
+        rows.range(..=on).next_back().map(|(_, row)| row)
     }
 
     /// The names of the models that it has prices of.

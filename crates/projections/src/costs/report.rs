@@ -11,9 +11,11 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::cell::{CostCell, Quarter, TokenSums, Used};
-use super::prices::PriceTable;
+use super::prices::{Price, PriceRow, PriceTable};
 use super::zone::CostZone;
 use crate::catalogue::ActorName;
+use crate::naming::project_label;
+use crate::text::REMOVED;
 
 /// What costs are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,6 +242,44 @@ pub struct UnpricedModel {
     pub tokens: u128,
 }
 
+/// What a row of the table of prices was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedPrice {
+    /// The model.
+    pub model: String,
+    /// The row.
+    pub row: PriceRow,
+    /// The tokens that it priced, and their cost.
+    pub sums: CostSums,
+}
+
+impl Serialize for UsedPrice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("model", &self.model)?;
+        map.serialize_entry("from", &self.row.from)?;
+        let Price {
+            input,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            output,
+        } = self.row.price;
+        let amounts = [
+            ("input", Some(input)),
+            ("cache_read", cache_read),
+            ("cache_write", cache_write),
+            ("cache_write_1h", cache_write_1h),
+            ("output", Some(output)),
+        ];
+        let amounts: BTreeMap<_, _> = amounts.into_iter().collect();
+        map.serialize_entry("micros_for_a_million_tokens", &amounts)?;
+        map.serialize_entry("source", &self.row.source)?;
+        self.sums.entries(&mut map)?;
+        map.end()
+    }
+}
+
 /// What agents' work cost, by axes. The rows add up to the total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostReport {
@@ -262,6 +302,10 @@ pub struct CostReport {
     pub total: CostSums,
     /// The models of which the table has no price, for the day of use or for a sort of tokens.
     pub unpriced: Vec<UnpricedModel>,
+    /// The prices by which the cost was computed, by model and day. They add up to the total, but for models without a
+    /// price.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<UsedPrice>,
 }
 
 fn zone<S: Serializer>(zone: &CostZone, serializer: S) -> Result<S::Ok, S::Error> {
@@ -283,21 +327,8 @@ pub struct RunPlace {
     pub agent: Option<String>,
 }
 
-/// The label of a project: the last part of its path, or the path if it has none.
-///
-/// ```
-/// use annals_projections::project_label;
-/// assert_eq!(project_label("/home/ann/shop/"), "shop");
-/// assert_eq!(project_label("C:\\work\\shop"), "shop");
-/// assert_eq!(project_label("/"), "/");
-/// ```
-pub fn project_label(path: &str) -> &str {
-    let last = path
-        .trim_end_matches(['/', '\\'])
-        .rsplit(['/', '\\'])
-        .next();
-    last.filter(|name| !name.is_empty()).unwrap_or(path)
-}
+/// The project of a run from which the project's path was removed.
+pub const REMOVED_PROJECT: &str = REMOVED;
 
 /// What is known of the runs of a report, of their tasks and of their intents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -324,6 +355,7 @@ struct Group {
 pub struct CostGroups {
     groups: HashMap<Group, CostSums>,
     unpriced: BTreeMap<Option<String>, u128>,
+    prices: BTreeMap<(String, NaiveDate), UsedPrice>,
 }
 
 impl CostGroups {
@@ -342,6 +374,31 @@ impl CostGroups {
             run: by.iter().any(|axis| axis.is_of_run()).then_some(cell.run),
         };
         self.groups.entry(group).or_default().add(&sums);
+    }
+
+    /// Notes by which row of the table a cell is priced, for [`CostGroups::prices`].
+    pub fn explain(&mut self, cell: &CostCell, prices: &PriceTable) {
+        let day = CostZone::Utc.day(cell.quarter);
+        let row = cell
+            .model
+            .as_deref()
+            .and_then(|model| prices.row(model, day));
+        let (Some(model), Some(row)) = (&cell.model, row) else {
+            return;
+        };
+        let used = self.prices.entry((model.clone(), row.from));
+        let used = used.or_insert_with(|| UsedPrice {
+            model: model.clone(),
+            row: row.clone(),
+            sums: CostSums::default(),
+        });
+        let sums = priced(Some(model), cell.quarter, cell.used, prices);
+        used.sums.add(&sums);
+    }
+
+    /// The rows of the table by which the explained cells are priced.
+    pub fn prices(&self) -> Vec<UsedPrice> {
+        self.prices.values().cloned().collect()
     }
 
     /// The runs that axes ask for.
@@ -409,11 +466,7 @@ pub(crate) fn priced(
     prices: &PriceTable,
 ) -> CostSums {
     let day = CostZone::Utc.day(quarter);
-    let price = model.and_then(|model| prices.price(model, day));
-    let (computed_micros, unpriced_tokens) = match price {
-        Some(price) => price.cost(&used.tokens),
-        None => (0, used.tokens.total()),
-    };
+    let (computed_micros, unpriced_tokens) = prices.cost(model, day, &used.tokens);
     CostSums {
         used,
         computed_micros,

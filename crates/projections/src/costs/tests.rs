@@ -105,6 +105,7 @@ fn groups(cells: &[CostCell], by: &[CostAxis]) -> CostGroups {
     let prices = PriceTable::parse(PRICES).unwrap();
     let mut groups = CostGroups::default();
     for cell in cells {
+        groups.explain(cell, &prices);
         groups.add(cell.clone(), by, CostZone::Utc, &prices);
     }
     groups
@@ -158,6 +159,9 @@ proptest! {
         }
         let unpriced: u128 = groups.unpriced().iter().map(|it| it.tokens).sum();
         prop_assert_eq!(unpriced, total.unpriced_tokens);
+        let used = groups.prices();
+        let explained: u128 = used.iter().map(|used| used.sums.computed_micros).sum();
+        prop_assert_eq!(explained, total.computed_micros);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use annals_domain::Timestamp;
 use chrono::{
-    DateTime, Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike as _,
-    Utc,
+    DateTime, Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, Offset as _, TimeZone,
+    Timelike as _, Utc,
 };
 
 use super::cell::Quarter;
@@ -100,6 +100,38 @@ impl CostZone {
         };
         let there = offset.and_then(|offset| begins.checked_add_offset(offset));
         there.unwrap_or(begins).date()
+    }
+
+    /// The offset from UTC at a time.
+    pub fn offset_at(self, time: Timestamp) -> FixedOffset {
+        let utc = time.to_utc().naive_utc();
+        let offset = match self {
+            CostZone::Utc => None,
+            CostZone::Local if !is_in_tables(utc.date()) => None,
+            CostZone::Local => Some(Local.offset_from_utc_datetime(&utc)),
+            CostZone::Fixed(offset) => Some(offset),
+            CostZone::Named(zone) => zone.offset(utc),
+        };
+        offset.unwrap_or_else(|| Utc.fix())
+    }
+
+    /// A time to the second, with its offset unless that is zero.
+    ///
+    /// ```
+    /// # use annals_projections::CostZone;
+    /// # use annals_domain::Timestamp;
+    /// assert_eq!(CostZone::Utc.time_text(Timestamp::EPOCH), "1970-01-01 00:00:00Z");
+    /// let india: CostZone = "+05:30".parse().unwrap();
+    /// assert_eq!(india.time_text(Timestamp::EPOCH), "1970-01-01 05:30:00 +05:30");
+    /// ```
+    pub fn time_text(self, time: Timestamp) -> String {
+        let offset = self.offset_at(time);
+        let format = match offset.local_minus_utc() {
+            0 => "%Y-%m-%d %H:%M:%SZ",
+            _ => "%Y-%m-%d %H:%M:%S %:z",
+        };
+        let time = time.to_utc().with_timezone(&offset);
+        time.format(format).to_string()
     }
 
     /// When a day begins; none where the calendar ends.

@@ -1,5 +1,6 @@
 //! A projection at work: its rows, its checkpoint, its rebuild.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_event_log::{
@@ -9,7 +10,8 @@ use async_trait::async_trait;
 use futures::lock::Mutex;
 use serde::de::DeserializeOwned;
 
-use super::table::value;
+use super::table::{Changes, value};
+use super::unwritten::Unwritten;
 use super::{Projection, ProjectionError, Table};
 use crate::generation::{Generation, Generations};
 use crate::{Entry, EntryError};
@@ -78,6 +80,8 @@ pub struct ReadModel<P> {
     pointer: String,
     /// One fold at a time in this process.
     folding: Mutex<()>,
+    /// What [`ReadModel::read_through`] folded and nobody wrote.
+    unwritten: Mutex<Option<Unwritten>>,
     rebuilding: Mutex<()>,
     /// Whether rows of older versions were looked for.
     is_tidy: AtomicBool,
@@ -107,6 +111,7 @@ impl<P: Projection> ReadModel<P> {
             pointer: format!("{}.{}", projection.name(), projection.version()),
             projection,
             folding: Mutex::default(),
+            unwritten: Mutex::default(),
             rebuilding: Mutex::default(),
             is_tidy: AtomicBool::new(false),
             has_looked: AtomicBool::new(false),
@@ -230,8 +235,8 @@ impl<P: Projection> ReadModel<P> {
 
     /// What `question` is answered from the rows with all that they lack laid over them, which is folded in memory and
     /// written nowhere: up to date also where the log is open for reading only. It is asked again where the rows were
-    /// written meanwhile, so it must have no effect but its answer. [`ReadModel::catch_up`] by whoever writes keeps
-    /// short what is folded here.
+    /// written meanwhile, so it must have no effect but its answer. What is folded stays in memory for the next question
+    /// until somebody writes it with [`ReadModel::catch_up`], so that each event is folded once.
     ///
     /// # Errors
     /// [`ProjectionError`].
@@ -241,31 +246,46 @@ impl<P: Projection> ReadModel<P> {
         question: &Q,
     ) -> Result<Q::Answer, ProjectionError> {
         for _ in 0..ATTEMPTS {
-            let (generation, start) = self.begin(log).await?;
-            let model = self.generations().model(generation);
-            let mut table = Table::new(log, &model);
-            let answer = self.read_ahead(log, &mut table, start.position, question);
-            let answer = answer.await;
+            let begun = self.begin(log).await?;
+            let answer = self.answer(log, begun, question).await;
             // Also where a blob was missing because it was removed meanwhile.
-            if self.begin(log).await? == (generation, start) {
+            if self.begin(log).await? == begun {
                 return answer;
             }
         }
         Err(self.moving())
     }
 
-    async fn read_ahead<Q: TableQuery>(
+    async fn answer<Q: TableQuery>(
         &self,
         log: &dyn Store,
-        table: &mut Table<'_>,
-        start: Position,
+        (generation, start): (Generation, ModelCheckpoint),
         question: &Q,
     ) -> Result<Q::Answer, ProjectionError> {
-        let mut position = start;
-        while let Some(end) = self.fold_into(log, table, position).await? {
-            position = end;
+        let model = self.generations().model(generation);
+        let unwritten = self.fold_unwritten(log, &model, generation, start).await?;
+        question.answer(&Table::over(log, &model, unwritten)).await
+    }
+
+    /// Folds in memory what the stored rows lack, and returns it. Callers that come meanwhile wait for it.
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
+    async fn fold_unwritten(
+        &self,
+        log: &dyn Store,
+        model: &str,
+        generation: Generation,
+        start: ModelCheckpoint,
+    ) -> Result<Arc<Changes>, ProjectionError> {
+        let mut kept = self.unwritten.lock().await;
+        drop(kept.take_if(|it| !it.is_over(generation, start)));
+        let unwritten = kept.get_or_insert_with(|| Unwritten::new(generation, start));
+        loop {
+            let mut table = Table::over(log, model, unwritten.changes());
+            let Some(end) = self.fold_into(log, &mut table, unwritten.end()).await? else {
+                return Ok(unwritten.changes());
+            };
+            unwritten.add(table.into_changes(), end);
         }
-        question.answer(table).await
     }
 
     /// Folds some of what the rows lack, at most `pages` pages, where that is `behind` events or more, and unless
@@ -400,7 +420,8 @@ impl<P: Projection> ReadModel<P> {
         let Some(end) = self.fold_into(log, &mut table, start.position).await? else {
             return Ok(None);
         };
-        log.commit(model, start, table.into_rows(), end).await?;
+        let rows = table.into_changes().into_iter().collect();
+        log.commit(model, start, rows, end).await?;
         Ok(Some(start.at(end)))
     }
 

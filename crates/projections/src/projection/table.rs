@@ -3,30 +3,42 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
-use annals_event_log::{Row, Rows, Store};
+use annals_event_log::{Row, Store};
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ProjectionError;
 
+/// Rows by their keys; `None` for one that was removed.
+pub(super) type Changes = BTreeMap<Bytes, Option<Bytes>>;
+
 /// The rows of a read model while events are folded into them: what was written, with what was put since over it.
 /// Values are JSON, or with the `_bytes` methods whatever the projection makes of them.
 pub struct Table<'a> {
     log: &'a dyn Store,
     model: &'a str,
-    changed: BTreeMap<Bytes, Option<Bytes>>,
+    /// Changes that were folded before and are written nowhere.
+    unwritten: Arc<Changes>,
+    changed: Changes,
     /// Rows that a projection holds decoded until the end of a page.
     scratch: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl<'a> Table<'a> {
     pub(super) fn new(log: &'a dyn Store, model: &'a str) -> Table<'a> {
+        Table::over(log, model, Arc::default())
+    }
+
+    /// The stored rows with changes over them that are written nowhere.
+    pub(super) fn over(log: &'a dyn Store, model: &'a str, unwritten: Arc<Changes>) -> Table<'a> {
         Table {
             log,
             model,
-            changed: BTreeMap::new(),
+            unwritten,
+            changed: Changes::new(),
             scratch: None,
         }
     }
@@ -43,9 +55,9 @@ impl<'a> Table<'a> {
         self.scratch = Some(Box::new(scratch));
     }
 
-    /// The changes, in the order of their keys.
-    pub(super) fn into_rows(self) -> Rows {
-        self.changed.into_iter().collect()
+    /// The changes since [`Table::over`].
+    pub(super) fn into_changes(self) -> Changes {
+        self.changed
     }
 
     /// A row's value.
@@ -72,7 +84,8 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`ProjectionError::Read`].
     pub async fn get_bytes(&self, key: &[u8]) -> Result<Option<Bytes>, ProjectionError> {
-        match self.changed.get(key) {
+        let changed = self.changed.get(key).or_else(|| self.unwritten.get(key));
+        match changed {
             Some(changed) => Ok(changed.clone()),
             None => Ok(self.log.get(self.model, key).await?),
         }
@@ -92,18 +105,23 @@ impl<'a> Table<'a> {
         let stored = self.log.scan(self.model, prefix, after, limit).await?;
         let last = stored.last().filter(|_| stored.len() >= limit);
         let next = last.map(|(key, _)| key.clone());
+        if self.changed.is_empty() && self.unwritten.is_empty() {
+            return Ok((stored, next));
+        }
         let from = match after {
             Some(after) if after >= prefix => Bound::Excluded(after),
             _ => Bound::Included(prefix),
         };
         let to = next.as_deref().map_or(Bound::Unbounded, Bound::Included);
-        let changed = self.changed.range::<[u8], _>((from, to));
-        let changed = changed.take_while(|(key, _)| key.starts_with(prefix));
-        let mut rows: BTreeMap<Bytes, Option<Bytes>> = stored
+        let mut rows: Changes = stored
             .into_iter()
             .map(|(key, value)| (key, Some(value)))
             .collect();
-        rows.extend(changed.map(|(key, value)| (key.clone(), value.clone())));
+        for changes in [self.unwritten.as_ref(), &self.changed] {
+            let changed = changes.range::<[u8], _>((from, to));
+            let changed = changed.take_while(|(key, _)| key.starts_with(prefix));
+            rows.extend(changed.map(|(key, value)| (key.clone(), value.clone())));
+        }
         let there = |(key, value): (Bytes, Option<Bytes>)| Some((key, value?));
         Ok((rows.into_iter().filter_map(there).collect(), next))
     }

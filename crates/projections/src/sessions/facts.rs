@@ -55,11 +55,6 @@ impl SessionFacts {
     }
 }
 
-/// The time of an event by the agent's clock, if it has one.
-pub(super) fn time_of(entry: &Entry) -> Option<Timestamp> {
-    Some(entry.occurred_at).filter(|at| *at != Timestamp::EPOCH)
-}
-
 impl HeldSession {
     /// Notes that an event belongs to the session; `is_active` if something happened in it then.
     pub(super) fn note(&mut self, entry: &Entry, is_active: bool) {
@@ -69,7 +64,7 @@ impl HeldSession {
             summary.first_position = position;
         }
         summary.last_position = summary.last_position.max(position);
-        if let Some(at) = time_of(entry).filter(|_| is_active) {
+        if let Some(at) = entry.agents_time().filter(|_| is_active) {
             self.facts.clusters.add(at);
             self.note_time(at);
             self.row.summary.active_ms = self.facts.clusters.active_ms();

@@ -57,6 +57,10 @@ impl Projection for SessionRows {
         "sessions"
     }
 
+    fn version(&self) -> u32 {
+        2
+    }
+
     fn wants(&self, event_type: &str) -> bool {
         match event_type.starts_with("intent.") {
             true => OF_INTENTS.contains(&event_type),

@@ -1,11 +1,10 @@
 //! The read model of sessions: its rows kept up to date with the log, and read.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_domain::{StreamKind, StreamRef};
-use annals_event_log::{CommitError, Position, Query, ReadError, Record, Store};
+use annals_event_log::{Position, Query, ReadError, Record, Store};
 use async_trait::async_trait;
 use uuid::Uuid;
 
@@ -14,16 +13,12 @@ use super::row::{
     self, FACTS, FILE, NAME, NODE, NameRow, Node, SESSION, SessionFacts, SessionFile, SessionRow,
 };
 use crate::Merged;
-use crate::projection::{ProjectionError, ReadModel, RecordSource, Table, TableQuery};
+use crate::projection::{KeptModel, Lag, ProjectionError, RecordSource, Table, TableQuery};
 
 /// Rows that are read at once.
 const PAGE: usize = 4_096;
 /// Records that are folded at once.
 const RECORDS: usize = 1_000;
-/// How many events a writer lets come before it folds them without a question.
-const BEHIND: u64 = 10_000;
-/// Pages that it folds then at most, so that no one of its callers waits for long.
-const PAGES: usize = 2;
 /// Sessions of one family that are read.
 const FAMILY: usize = 100_000;
 /// Tasks that a task can be below.
@@ -43,9 +38,7 @@ pub enum PastStep {
 /// The read model of sessions. It can be shared by any number of threads.
 #[derive(Debug)]
 pub struct SessionModel {
-    rows: ReadModel<SessionRows>,
-    /// Up to where the rows are at least.
-    folded: AtomicU64,
+    rows: KeptModel<SessionRows>,
 }
 
 impl Default for SessionModel {
@@ -58,8 +51,7 @@ impl SessionModel {
     /// Nothing is read yet.
     pub fn new() -> SessionModel {
         SessionModel {
-            rows: ReadModel::own(SessionRows),
-            folded: AtomicU64::new(0),
+            rows: KeptModel::new(SessionRows),
         }
     }
 
@@ -68,8 +60,7 @@ impl SessionModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn catch_up(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        self.note(self.rows.catch_up(log).await?);
-        Ok(())
+        self.rows.catch_up(log).await
     }
 
     /// Folds a part of the events that the rows lack, if they are many and no other caller does. Writers call it after
@@ -78,14 +69,15 @@ impl SessionModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn keep_up(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        let folded = self.folded.load(Ordering::Relaxed);
-        if log.watermark().0.saturating_sub(folded) < BEHIND {
-            return Ok(());
-        }
-        if let Some(folded) = self.rows.keep_up(log, BEHIND, PAGES).await? {
-            self.note(folded);
-        }
-        Ok(())
+        self.rows.keep_up(log).await
+    }
+
+    /// How far the stored rows are behind the log.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn lag(&self, log: &dyn Store) -> Result<Lag, ProjectionError> {
+        self.rows.lag(log).await
     }
 
     /// Drops the rows: they are folded again as they are needed.
@@ -93,9 +85,7 @@ impl SessionModel {
     /// # Errors
     /// [`ProjectionError`].
     pub async fn forget(&self, log: &dyn Store) -> Result<(), ProjectionError> {
-        self.rows.drop_rows(log).await?;
-        self.note(Position::START);
-        Ok(())
+        self.rows.forget(log).await
     }
 
     /// Gives each family to `each`: a session at the top with its sub-agent sessions at any depth. Returns what that
@@ -108,7 +98,7 @@ impl SessionModel {
         log: &dyn Store,
         each: impl Fn(&mut A, Vec<SessionRow>) + Sync,
     ) -> Result<A, ProjectionError> {
-        self.ask(log, &Families::new(each, false)).await
+        self.rows.ask(log, &Families::new(each, false)).await
     }
 
     /// Like [`SessionModel::families`], as of the past, and with the files of each session: the log is folded in memory,
@@ -127,7 +117,10 @@ impl SessionModel {
             step,
         };
         let question = Families::new(each, true);
-        self.rows.read_folded(log, &mut records, &question).await
+        self.rows
+            .rows()
+            .read_folded(log, &mut records, &question)
+            .await
     }
 
     /// The family of a session, the one at the top first, with the files of each. Empty if there is no such session; a contracts session that
@@ -140,7 +133,7 @@ impl SessionModel {
         log: &dyn Store,
         session: Uuid,
     ) -> Result<Vec<SessionRow>, ProjectionError> {
-        self.ask(log, &OfFamily { session }).await
+        self.rows.ask(log, &OfFamily::with_files(session)).await
     }
 
     /// Like [`SessionModel::family`], as of the past: the streams of the family are folded in memory.
@@ -153,7 +146,7 @@ impl SessionModel {
         session: Uuid,
         step: impl Fn(&Record) -> PastStep + Send + Sync,
     ) -> Result<Vec<SessionRow>, ProjectionError> {
-        let streams = self.ask(log, &Streams { session }).await?;
+        let streams = self.rows.ask(log, &Streams { session }).await?;
         let mut merged = Merged::new(log);
         for stream in streams {
             merged.add(stream).await?;
@@ -163,11 +156,14 @@ impl SessionModel {
             step,
             is_over: false,
         };
-        let question = OfFamily { session };
-        self.rows.read_folded(log, &mut records, &question).await
+        let question = OfFamily::with_files(session);
+        self.rows
+            .rows()
+            .read_folded(log, &mut records, &question)
+            .await
     }
 
-    /// The families of several sessions, like [`SessionModel::family`], read in one go.
+    /// The families of several sessions, like [`SessionModel::family`] without the files, read in one go.
     ///
     /// # Errors
     /// [`ProjectionError`].
@@ -176,7 +172,7 @@ impl SessionModel {
         log: &dyn Store,
         sessions: &[Uuid],
     ) -> Result<Vec<Vec<SessionRow>>, ProjectionError> {
-        self.ask(log, &OfFamilies { sessions }).await
+        self.rows.ask(log, &OfFamilies { sessions }).await
     }
 
     /// The files that some sessions changed, each with its session.
@@ -188,7 +184,7 @@ impl SessionModel {
         log: &dyn Store,
         sessions: &[Uuid],
     ) -> Result<Vec<(Uuid, SessionFile)>, ProjectionError> {
-        self.ask(log, &Files { sessions }).await
+        self.rows.ask(log, &Files { sessions }).await
     }
 
     /// The sessions that changed a file for which `is_wanted` returns `true`.
@@ -200,7 +196,7 @@ impl SessionModel {
         log: &dyn Store,
         is_wanted: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<HashSet<Uuid>, ProjectionError> {
-        self.ask(log, &Touched { is_wanted }).await
+        self.rows.ask(log, &Touched { is_wanted }).await
     }
 
     /// The session that a session continues, if that is in the log.
@@ -213,25 +209,28 @@ impl SessionModel {
         row: &SessionRow,
     ) -> Result<Option<Uuid>, ProjectionError> {
         match row.continues {
-            Some(mark) => self.ask(log, &Named { mark }).await,
+            Some(mark) => self.rows.ask(log, &Named { mark }).await,
             None => Ok(None),
         }
     }
 
-    async fn ask<Q: TableQuery>(
+    /// The sessions that some sessions continue, by the ids of these; those that are not in the log are left out.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn all_continued(
         &self,
         log: &dyn Store,
-        question: &Q,
-    ) -> Result<Q::Answer, ProjectionError> {
-        match self.catch_up(log).await {
-            Ok(()) | Err(ProjectionError::Commit(CommitError::ReadOnly)) => {}
-            Err(error) => return Err(error),
+        rows: &[&SessionRow],
+    ) -> Result<HashMap<Uuid, Uuid>, ProjectionError> {
+        let marks = rows
+            .iter()
+            .filter_map(|row| Some((row.summary.id, row.continues?)));
+        let marks: Vec<(Uuid, [u8; 16])> = marks.collect();
+        match marks.is_empty() {
+            true => Ok(HashMap::new()),
+            false => self.rows.ask(log, &Continued { marks }).await,
         }
-        self.rows.read_through(log, question).await
-    }
-
-    fn note(&self, folded: Position) {
-        self.folded.store(folded.0, Ordering::Relaxed);
     }
 }
 
@@ -361,6 +360,23 @@ async fn merged(table: &Table<'_>, id: Uuid) -> Result<(Uuid, Option<Node>), Pro
 /// The family of a session.
 struct OfFamily {
     session: Uuid,
+    has_files: bool,
+}
+
+impl OfFamily {
+    fn with_files(session: Uuid) -> OfFamily {
+        OfFamily {
+            session,
+            has_files: true,
+        }
+    }
+
+    fn without_files(session: Uuid) -> OfFamily {
+        OfFamily {
+            session,
+            has_files: false,
+        }
+    }
 }
 
 #[async_trait]
@@ -370,7 +386,7 @@ impl TableQuery for OfFamily {
     async fn answer(&self, table: &Table<'_>) -> Result<Vec<SessionRow>, ProjectionError> {
         let (_, node) = merged(table, self.session).await?;
         match node.and_then(|node| node.root) {
-            Some(root) => of_root(table, root).await,
+            Some(root) => of_root(table, root, self.has_files).await,
             None => Ok(Vec::new()),
         }
     }
@@ -388,7 +404,7 @@ impl TableQuery for OfFamilies<'_> {
     async fn answer(&self, table: &Table<'_>) -> Result<Vec<Vec<SessionRow>>, ProjectionError> {
         let mut families = Vec::with_capacity(self.sessions.len());
         for session in self.sessions {
-            let family = OfFamily { session: *session };
+            let family = OfFamily::without_files(*session);
             families.push(family.answer(table).await?);
         }
         Ok(families)
@@ -396,14 +412,20 @@ impl TableQuery for OfFamilies<'_> {
 }
 
 /// A session at the top and those below it.
-async fn of_root(table: &Table<'_>, root: Uuid) -> Result<Vec<SessionRow>, ProjectionError> {
+async fn of_root(
+    table: &Table<'_>,
+    root: Uuid,
+    has_files: bool,
+) -> Result<Vec<SessionRow>, ProjectionError> {
     let prefix = row::key(SESSION, root);
     let (mut family, mut after) = (Vec::new(), None);
     loop {
         let (rows, next) = table.page(&prefix, after.as_deref(), PAGE).await?;
         for (key, value) in &rows {
             let mut row = SessionRow::read(key, value)?;
-            row.files = Some(files_of(table, row.summary.id).await?);
+            if has_files {
+                row.files = Some(files_of(table, row.summary.id).await?);
+            }
             family.push(row);
         }
         match next {
@@ -427,12 +449,8 @@ impl TableQuery for Streams {
     async fn answer(&self, table: &Table<'_>) -> Result<Vec<StreamRef>, ProjectionError> {
         let of = |kind, id| StreamRef { kind, id };
         let mut streams: VecDeque<StreamRef> = VecDeque::new();
-        for row in (OfFamily {
-            session: self.session,
-        })
-        .answer(table)
-        .await?
-        {
+        let family = OfFamily::without_files(self.session);
+        for row in family.answer(table).await? {
             let summary = row.summary;
             let runs = summary.runs.iter();
             streams.extend(runs.map(|run| of(StreamKind::Run, *run)));
@@ -542,5 +560,24 @@ impl TableQuery for Named {
         let key = row::by_mark(NAME, &self.mark);
         let row: Option<NameRow> = row::get(table, &key).await?;
         Ok(row.and_then(|row| row.session))
+    }
+}
+
+/// The sessions that some sessions continue: each with the mark of the name.
+struct Continued {
+    marks: Vec<(Uuid, [u8; 16])>,
+}
+
+#[async_trait]
+impl TableQuery for Continued {
+    type Answer = HashMap<Uuid, Uuid>;
+
+    async fn answer(&self, table: &Table<'_>) -> Result<HashMap<Uuid, Uuid>, ProjectionError> {
+        let mut continued = HashMap::new();
+        for (session, mark) in &self.marks {
+            let other = Named { mark: *mark }.answer(table).await?;
+            continued.extend(other.map(|other| (*session, other)));
+        }
+        Ok(continued)
     }
 }

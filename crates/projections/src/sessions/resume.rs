@@ -28,10 +28,11 @@ impl ResumeCommand {
     /// assert_eq!(ResumeCommand::of("claude", "--dangerously-skip-permissions"), None);
     /// ```
     pub fn of(agent: &str, agent_session: &str) -> Option<ResumeCommand> {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_id = !agent_session.is_empty()
             && agent_session.len() <= 200
-            && !agent_session.starts_with('-')
+            && !agent_session.starts_with(['-', '.'])
+            && !agent_session.contains("..")
             && agent_session.chars().all(is_part);
         let (_, words) = COMMANDS.iter().find(|(known, _)| *known == agent)?;
         is_id.then(|| {
@@ -40,6 +41,11 @@ impl ResumeCommand {
                 words: words.map(str::to_owned).collect(),
             }
         })
+    }
+
+    /// The agents that have such a command.
+    pub fn agents() -> impl Iterator<Item = &'static str> {
+        COMMANDS.iter().map(|(agent, _)| *agent)
     }
 
     /// The program and its arguments.
@@ -70,8 +76,12 @@ mod tests {
             Some("codex resume 0199-ab")
         );
         assert_eq!(
-            command("opencode", "ses_1").as_deref(),
-            Some("opencode --session ses_1")
+            command("opencode", "ses_4f.x").as_deref(),
+            Some("opencode --session ses_4f.x")
+        );
+        assert_eq!(
+            command("claude", "0198c0de-0000-7000-8000-000000000001").as_deref(),
+            Some("claude --resume 0198c0de-0000-7000-8000-000000000001")
         );
         assert_eq!(command("swe-agent", "1"), None);
     }
@@ -80,11 +90,19 @@ mod tests {
     fn an_id_is_one_word() {
         for bad in [
             "",
+            "-c",
+            "--dangerously-skip-permissions",
+            "a:b",
             "a b",
             "a;b",
             "$(x)",
             "`x`",
             "-x",
+            "..",
+            ".",
+            "a..b",
+            "../x",
+            "a/b",
             "a\nb",
             "a'b",
             "a\u{202e}b",

@@ -135,6 +135,30 @@ impl SessionRow {
         sum
     }
 
+    /// The tokens that were used from a quarter of an hour on, with their model and their cost: a cell of `annals cost`
+    /// each.
+    pub fn costs_since<'a>(
+        &'a self,
+        since: Quarter,
+        prices: &'a PriceTable,
+    ) -> impl Iterator<Item = (Quarter, Option<&'a str>, CostSums)> + 'a {
+        let uses = self.uses.iter().filter(move |it| it.quarter >= since.0);
+        uses.map(move |it| {
+            let (model, quarter) = (it.model.as_deref(), Quarter(it.quarter));
+            (quarter, model, priced(model, quarter, it.used, prices))
+        })
+    }
+
+    /// The times of activity that the row has, in seconds since 1970: the first event, the last one, and the beginning
+    /// of each quarter of an hour in which tokens were used.
+    pub fn active_seconds(&self) -> impl Iterator<Item = i64> + '_ {
+        let ends = [self.summary.started, self.summary.last_activity];
+        let ends = ends.into_iter().flatten();
+        let ends = ends.map(|time| time.to_utc().timestamp());
+        let uses = self.uses.iter().map(|it| Quarter(it.quarter).seconds());
+        ends.chain(uses)
+    }
+
     /// Adds tokens to the cell that they belong to.
     pub(super) fn add(&mut self, more: SessionUse) {
         let is_same = |it: &&mut SessionUse| {
@@ -337,7 +361,7 @@ pub(super) fn first_id(key: &[u8]) -> Option<Uuid> {
 pub(super) fn read<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, ProjectionError> {
     annals_wire::decode_row(value).map_err(|_| {
         ProjectionError::own(format!(
-            "the row {} of the read model of sessions is malformed; `annals rebuild` makes it again",
+            "the row {} of the read model of sessions is malformed; `annals log rebuild` makes it again",
             hex::encode(key)
         ))
     })

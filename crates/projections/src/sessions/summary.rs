@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::costs::Used;
+use crate::naming::{last_component, project_root};
 
 /// A session: one conversation with an agent in one project, however it was recorded.
 ///
@@ -147,9 +148,27 @@ pub enum SessionActivity {
     Idle,
 }
 
+impl SessionActivity {
+    /// Its word, as in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SessionActivity::Active => "active",
+            SessionActivity::Waiting => "waiting",
+            SessionActivity::Ended => "ended",
+            SessionActivity::Failed => "failed",
+            SessionActivity::Idle => "idle",
+        }
+    }
+}
+
 impl SessionSummary {
     /// What the session does at a time: now, or the time of the position of `--at`.
     pub fn activity(&self, now: Timestamp) -> SessionActivity {
+        self.activity_with(self.last_activity, now)
+    }
+
+    /// Like [`SessionSummary::activity`], with another last activity: that of a session with its sub-agents.
+    pub fn activity_with(&self, last: Option<Timestamp>, now: Timestamp) -> SessionActivity {
         match (&self.end, &self.waiting) {
             (Some(end), _) if end.failed => SessionActivity::Failed,
             (Some(_), _) => SessionActivity::Ended,
@@ -158,7 +177,7 @@ impl SessionSummary {
                 let is_recent = |last: Timestamp| {
                     now.to_utc() - last.to_utc() <= chrono::TimeDelta::minutes(10)
                 };
-                match self.last_activity.is_some_and(is_recent) {
+                match last.is_some_and(is_recent) {
                     true => SessionActivity::Active,
                     false => SessionActivity::Idle,
                 }
@@ -166,12 +185,9 @@ impl SessionSummary {
         }
     }
 
-    /// The project's label: the last component of its path.
+    /// The project's name: the last part of its path. [`ProjectLabels`](crate::ProjectLabels) tells projects of one name apart.
     pub fn project_name(&self) -> Option<&str> {
-        let path = self.project.as_deref()?.trim_end_matches(['/', '\\']);
-        path.rsplit(['/', '\\'])
-            .next()
-            .filter(|name| !name.is_empty())
+        last_component(project_root(self.project.as_deref()?))
     }
 
     /// The position after which nothing of the session is recorded.

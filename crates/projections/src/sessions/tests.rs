@@ -26,7 +26,7 @@ use crate::costs::{CostGroups, CostModel, CostRange, PriceTable};
 use crate::testing::{Story, id, stream, time};
 
 /// The read model of the first generation.
-const MODEL: &str = "sessions.1.1";
+const MODEL: &str = "sessions.2.1";
 
 /// The ids of a session's objects follow from its number.
 #[derive(Clone, Copy)]

@@ -2,6 +2,8 @@
 
 use annals_domain::cut;
 
+use crate::slash_command::slash_command;
+
 /// The longest title, in bytes.
 const TITLE_BYTES: usize = 240;
 /// Lines of a prompt that are looked at.
@@ -97,27 +99,6 @@ pub(super) fn title_of(prompt: &str) -> Option<(TitleRank, String)> {
     }
     let heading = headings.first().copied();
     heading.map(ranked)
-}
-
-/// The slash command that a text is, with its arguments: as a person types it, or as Claude Code records it.
-fn slash_command(text: &str) -> Option<String> {
-    if let Some((_, rest)) = text.split_once("<command-name>") {
-        let (name, _) = rest.split_once("</command-name>")?;
-        let name = name.trim().trim_start_matches('/');
-        let args = text
-            .split_once("<command-args>")
-            .and_then(|(_, rest)| rest.split_once("</command-args>"));
-        let args = args.map_or("", |(args, _)| args.trim());
-        return (!name.is_empty()).then(|| format!("/{name} {args}").trim_end().to_owned());
-    }
-    let first = text.trim_start().lines().next()?.trim();
-    let name = first
-        .strip_prefix('/')?
-        .split_whitespace()
-        .next()
-        .unwrap_or_default();
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':');
-    (!name.is_empty() && name.bytes().all(is_name)).then(|| first.to_owned())
 }
 
 fn ranked(title: &str) -> (TitleRank, String) {

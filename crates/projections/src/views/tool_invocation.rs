@@ -6,6 +6,7 @@ use annals_domain::run::{CallStatus, Event, StoredFootprint, ToolEnded, ToolInvo
 use annals_domain::{AnyEvent, RunId, Slot};
 use serde::Serialize;
 
+use crate::conversation::NO_RESULT;
 use crate::same_call::is_another_call;
 use crate::tool_name::is_generic;
 use crate::views::Project;
@@ -168,7 +169,9 @@ impl ToolInvocationView {
     /// Where sources disagree on how it ended, the last one counts, and with it what it says of the result.
     fn learn_end(&mut self, event: &ToolEnded, contradicts: bool, entry: &Entry) {
         self.duration_ms = self.duration_ms.or(event.duration_ms);
-        if self.result_summary.is_none() || (contradicts && event.result_summary.is_some()) {
+        let summary = self.result_summary.as_ref();
+        let has_none = summary.is_none_or(|it| it.as_str() == Some(NO_RESULT));
+        if has_none || (contradicts && event.result_summary.is_some()) {
             self.result_summary = entry.optional_text(event.result_summary);
         }
         if self.artifacts.is_empty() {

@@ -13,4 +13,5 @@ mod model;
 mod phrases;
 mod properties;
 mod redaction;
+mod suggest;
 mod support;

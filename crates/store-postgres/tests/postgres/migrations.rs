@@ -135,7 +135,7 @@ fn logs_are_told_apart_by_name_and_by_schema() {
     for settings in [beside, apart] {
         match PostgresLog::open(&settings).expect_err("it is not there") {
             error @ OpenError::NotFound { .. } => {
-                assert!(error.to_string().contains("annals init"), "{error}")
+                assert!(error.to_string().contains("annals log init"), "{error}")
             }
             other => panic!("{other}"),
         }

@@ -11,13 +11,16 @@ use futures::executor::block_on;
 
 use crate::support::{DATABASE, batch, database, server, settings};
 
+/// Between two looks of a reader: far more than a notification takes, and a test that gets none fails and does not hang.
+const SELDOM: Duration = Duration::from_secs(120);
+
 /// How it asks for notifications, and polls so seldom that only one of them comes in time. Logs whose connections have another
 /// name share none, as if they were in another process.
 fn seldom(server: &Server, database: &str, name: &str) -> Settings {
     let more = format!("&notify=true&application_name={name}");
     settings(server, database, &more)
-        .with_poll_least(Duration::from_secs(3_600))
-        .with_poll_most(Duration::from_secs(3_600))
+        .with_poll_least(SELDOM)
+        .with_poll_most(SELDOM)
 }
 
 /// What the server says of connections that listen and tell, of those with a name.

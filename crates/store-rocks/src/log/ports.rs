@@ -172,14 +172,14 @@ impl EventLog for RocksLog {
             // The counts are those of the last group in view, and so is the
             // position. A reader waits until that group is published; where its
             // writer is gone, it may not be durable, and is not counted.
-            let still = match &visibility {
-                Visibility::Own(_) => None,
-                Visibility::Followed(follower) => Some(follower.hold_still()?),
+            let counts = match &visibility {
+                Visibility::Own(_) => index::counts(view.db, &view.columns)?,
+                Visibility::Followed(follower) => {
+                    let (still, _) = follower.hold()?;
+                    index::counts_up_to(&still.db, &still.db.columns()?, still.shown)?
+                }
             };
-            let db = still.as_ref().map_or(view.db, |still| &still.db);
-            let counts = index::counts(db, &db.columns()?)?;
             let position = Position(counts.position);
-            drop(still);
             let bytes = directory_bytes(&view.db.path);
             Ok(Stats {
                 position,

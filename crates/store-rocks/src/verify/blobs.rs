@@ -1,6 +1,6 @@
 //! Whether every blob has its own digest, and every reference a blob.
 
-use annals_event_log::{Digest, ReadError};
+use annals_event_log::{Content, Digest, ReadError};
 
 use super::chunks::Outline;
 use super::report::Fault;
@@ -90,6 +90,26 @@ impl Verifier<'_> {
             self.find(Some(record.position), Some(record.stream.as_str()), fault);
         }
         Ok(())
+    }
+
+    /// Takes the references of records behind the watermark in. These are not verified, and their blobs are stored.
+    pub(super) fn references_behind(&mut self) -> Result<(), ReadError> {
+        let (view, known) = (self.view, &mut self.blobs.known);
+        let read = view.db.each_behind(view.watermark, |record| {
+            for piece in record.content() {
+                let (Content::Blob { digest, .. } | Content::Attachment { digest, .. }) = piece
+                else {
+                    continue;
+                };
+                if let Some(Known::Sound { is_used, .. }) = known.get_mut(&digest) {
+                    *is_used = true;
+                }
+            }
+        });
+        match read {
+            Ok(()) => Ok(()),
+            Err(error) => self.unreadable(error),
+        }
     }
 
     /// The length of a blob, or what is wrong with it.

@@ -191,7 +191,7 @@ pub enum Fault {
         entry: String,
     },
     /// A read model cannot be as it is stored.
-    #[error("the read model {model} is damaged: {reason}; `annals rebuild` rebuilds it")]
+    #[error("the read model {model} is damaged: {reason}; `annals log rebuild` rebuilds it")]
     Model {
         /// Its name.
         model: String,

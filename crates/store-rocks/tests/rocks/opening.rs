@@ -38,7 +38,7 @@ fn where_nothing_is_init_is_named() {
         let (writing, reading) = refused(&path);
         assert!(matches!(writing, OpenError::NotFound { .. }), "{writing:?}");
         assert!(matches!(reading, OpenError::NotFound { .. }), "{reading:?}");
-        assert!(writing.to_string().contains("annals init"), "{writing}");
+        assert!(writing.to_string().contains("annals log init"), "{writing}");
     }
     assert!(!home.path().join("missing").exists());
 }

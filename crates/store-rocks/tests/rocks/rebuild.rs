@@ -217,7 +217,7 @@ fn a_log_is_refused_until_its_indexes_are_whole_again() {
             "{refused}"
         );
         let words = refused.to_string();
-        assert!(words.contains("`annals rebuild --indexes`"), "{words}");
+        assert!(words.contains("`annals log rebuild --indexes`"), "{words}");
     }
     rebuild(&path).unwrap();
     assert_sound(&path);

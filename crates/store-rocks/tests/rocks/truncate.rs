@@ -334,7 +334,7 @@ fn the_write_that_created_a_log_is_not_removed() {
     match RocksLog::truncate_tail(&path, &options()) {
         Err(error @ TruncateError::CreationDamaged { .. }) => {
             let text = error.to_string();
-            assert!(text.contains("annals init"), "{text}");
+            assert!(text.contains("annals log init"), "{text}");
             assert!(text.contains(&path.display().to_string()), "{text}");
         }
         other => panic!("a refusal is expected, not {other:?}"),

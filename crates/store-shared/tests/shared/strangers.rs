@@ -149,7 +149,7 @@ fn is_refused(said: &str, user: User) {
     for word in [
         "not_named",
         "may not write",
-        &format!("annals share --with {}", user.0),
+        &format!("annals log share-with --with {}", user.0),
     ] {
         assert!(said.contains(word), "{word:?} is not in {said}");
     }
@@ -234,6 +234,32 @@ fn one_that_can_read_and_reach_the_socket_is_still_refused() {
     assert_eq!(owner.watermark().0, 0);
 }
 
+/// Rights on the files make nobody an owner: with a process that owns the log, and without one.
+#[test]
+fn one_that_may_write_the_files_is_still_refused() {
+    let Some(place) = Place::new() else { return };
+    let path = place.log();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    block_on(owner.append(once())).unwrap();
+    let open = || {
+        let open = |path: &Path| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        };
+        open(&path);
+        for entry in std::fs::read_dir(&path).unwrap() {
+            open(&entry.unwrap().path());
+        }
+    };
+    open();
+    is_refused(&place.other(UNNAMED).hear(), UNNAMED);
+    block_on(owner.close());
+    open();
+    is_refused(&place.other(UNNAMED).hear(), UNNAMED);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    assert_eq!(log.watermark().0, 1);
+    block_on(log.close());
+}
+
 #[test]
 fn who_is_named_never_owns_the_log() {
     let Some(place) = Place::new() else { return };
@@ -263,7 +289,7 @@ fn who_is_named_never_owns_the_log() {
     for word in [
         "owner_unreachable",
         "no process owns the log",
-        "annals serve --record-only",
+        "annals service serve --record-only",
     ] {
         assert!(said.contains(word), "{word:?} is not in {said}");
     }

@@ -80,7 +80,7 @@ fn blobs_of(original: &Original, removed: &Removed) -> Vec<Digest> {
 }
 
 /// The batch that says what goes: of Annals' objects one event in each of their streams, as
-/// `annals redact` has it, and of all else one event in a stream of its own.
+/// `annals log redact` has it, and of all else one event in a stream of its own.
 fn said(removed: &Removed) -> Result<Append, EncodeError> {
     let mut objects: BTreeMap<StreamRef, Vec<(Decoded, RemovedPieces)>> = BTreeMap::new();
     let (mut last, mut all_are_objects) = (None, true);

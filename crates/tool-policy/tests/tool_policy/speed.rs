@@ -108,7 +108,7 @@ fn calls_that_all_differ_are_judged_in_seconds() {
         (found, worked() - begun)
     };
     let judge = &judge;
-    // Two processors, as `annals replay --tools` uses all that there are.
+    // Two processors, as `annals policy replay --tools` uses all that there are.
     let found: Vec<([usize; 3], Duration)> = std::thread::scope(|scope| {
         let shares = calls.chunks(count.div_ceil(2));
         let begun: Vec<_> = shares

@@ -8,6 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
 use super::pen::{Pen, field_rows, nothing};
+use super::slider::Slider;
 use super::window;
 use crate::object::{Object, Page};
 use crate::text::{grouped, safe, since, when};
@@ -132,31 +133,25 @@ fn diff_style(line: &str, pen: &Pen<'_>) -> Style {
     }
 }
 
-/// Where the object is shown in time: a line from its first event to the present.
+/// The event after which the object is shown, among all of its events.
 fn slider(object: &Object, width: usize, pen: &Pen<'_>) -> Line<'static> {
     let (at, of) = (object.moment(), object.history.len());
     let Some(entry) = object.history.get(at) else {
         return Line::default();
     };
-    let is_present = object.moment.is_none();
     let words = format!(
-        " {}  event {} · {} of {}{} ",
+        "{}  event {} · {} of {}",
         when(entry.occurred_at),
         grouped(entry.position.0),
         grouped(at as u64 + 1),
         grouped(of as u64),
-        if is_present { " · now" } else { "" }
     );
-    let cells = width.saturating_sub(words.chars().count() + 3).max(4);
-    let cell = at * (cells - 1) / of.saturating_sub(1).max(1);
-    let style = match is_present {
-        true => pen.palette.dim(),
-        false => pen.palette.in_colour(Color::Yellow),
+    let is_present = object.moment.is_none();
+    let slider = Slider {
+        words,
+        at,
+        of,
+        is_present,
     };
-    Line::from(vec![
-        Span::styled(words, pen.palette.bold()),
-        Span::styled("━".repeat(cell), style),
-        Span::styled("◆", style),
-        Span::styled("┄".repeat(cells - 1 - cell), pen.palette.dim()),
-    ])
+    slider.line(width, pen)
 }

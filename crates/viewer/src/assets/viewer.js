@@ -27,15 +27,52 @@
     area.remove();
   };
   const copy = async (button) => {
-    let text = button.dataset.copy;
+    let text = button.dataset.copy ?? button.parentElement.querySelector('pre')?.textContent;
     if (button.dataset.copyFrom) text = await (await fetch(button.dataset.copyFrom)).text();
     await write(text);
     copied(button);
   };
 
+  // Each block of code in an answer gets a button that copies it.
+  const codes = () => {
+    for (const pre of $$('.md pre')) {
+      if (pre.parentElement.matches('.codebox')) continue;
+      const box = document.createElement('div');
+      box.className = 'codebox';
+      pre.replaceWith(box);
+      const button = document.createElement('button');
+      Object.assign(button, { type: 'button', className: 'button small copy', textContent: 'Copy' });
+      button.dataset.copyCode = '';
+      box.append(pre, button);
+    }
+  };
+
+  // --- Colours -----------------------------------------------------------------------------------
+  const THEMES = { '': 'Theme: system', 'light': 'Theme: light', 'dark': 'Theme: dark' };
+  const chosen = () => {
+    try { return localStorage.getItem('annals-theme') || ''; } catch { return document.documentElement.dataset.theme || ''; }
+  };
+  const paint = (theme = chosen()) => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    const button = $('[data-theme-next]');
+    if (button) button.textContent = THEMES[theme] ?? THEMES[''];
+  };
+  const nextTheme = () => {
+    const names = Object.keys(THEMES);
+    const next = names[(names.indexOf(chosen()) + 1) % names.length];
+    try { localStorage.setItem('annals-theme', next); } catch { /* private mode */ }
+    paint(next);
+  };
+
   // --- What is shown, once it is there ----------------------------------------------------------
   const dress = () => {
     for (const button of $$('button[hidden], [data-scripted][hidden]')) button.hidden = false;
+    paint();
+    codes();
+    // On a phone the tabs do not fit.
+    const tab = $('.tabs a[aria-current]');
+    if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - 40;
     const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
     for (const time of $$('time[datetime]:not([title])')) {
       const date = new Date(time.dateTime);
@@ -77,10 +114,18 @@
       $('.moment').replaceWith($('.moment', page));
     }
     $('.moment').classList.toggle('open', travels);
-    for (const link of $$('.top nav a')) {
-      const other = $$('.top nav a', page).find((it) => it.textContent === link.textContent);
-      if (other) link.setAttribute('href', other.getAttribute('href'));
+    // The entries of the navigation are the same on each page; their addresses and the inbox's count differ.
+    const entries = $$('.top nav a', page);
+    for (const [index, link] of $$('.top nav a').entries()) {
+      const other = entries[index];
+      if (!other) break;
+      link.setAttribute('href', other.getAttribute('href'));
+      if (link.textContent !== other.textContent) link.replaceChildren(...other.childNodes);
     }
+    // The header's box searches the moment that is shown; its words stay.
+    $('.top .find input[name=at]')?.remove();
+    const moment = $('.top .find input[name=at]', page);
+    if (moment) $('.top .find').prepend(moment);
     document.title = page.title;
     const body = page.body.dataset;
     end = Math.max(end, Number(body.end));
@@ -170,9 +215,9 @@
       if (focus) step.focus({ preventScroll: true });
       step.scrollIntoView({ block: 'start', behavior: 'instant' });
     };
-    const turn = (number, more = '') => {
+    const turn = (number, more = '', how = {}) => {
       const step = document.getElementById('turn-' + number);
-      if (step) { goto(step); return; }
+      if (step) { goto(step, how); return step; }
       location.href = add(area().dataset.page, 'from=' + number + more) + '#turn-' + number;
     };
     const move = (by, all = steps()) => {
@@ -201,12 +246,12 @@
     };
     const ask = async (query) => {
       const answer = await fetch(add(area().dataset.find, query));
-      return answer.ok ? (await answer.json()).data.turns.map((one) => one.number) : [];
+      return answer.ok ? (await answer.json()).data.turns : [];
     };
+    // Marks all matches, and returns their ranges.
     const mark = (words) => {
-      if (!window.Highlight || !CSS.highlights) return;
-      CSS.highlights.delete('find');
-      if (!words) return;
+      CSS.highlights?.delete('find');
+      if (!words) return [];
       const ranges = [];
       const walker = document.createTreeWalker(area(), NodeFilter.SHOW_TEXT);
       while (walker.nextNode() && ranges.length < 2000) {
@@ -218,7 +263,24 @@
           ranges.push(range);
         }
       }
-      CSS.highlights.set('find', new Highlight(...ranges));
+      if (window.Highlight && CSS.highlights) CSS.highlights.set('find', new Highlight(...ranges));
+      return ranges;
+    };
+    // Opens the folds around the first match of a turn and scrolls to it. A match beyond what is shown is loaded.
+    const reveal = async (step, words) => {
+      const within = (part) => mark(words).find((range) => part.contains(range.startContainer));
+      let match = within(step);
+      if (!match && $('a[data-inline=turn]', step)) {
+        step = await inline($('a[data-inline=turn]', step)) ?? step;
+        match = within(step);
+      }
+      const from = match?.startContainer.parentElement;
+      for (let fold = from?.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+      if (!from) { for (const fold of $$('details', step)) fold.open = true; return; }
+      const box = match.getBoundingClientRect();
+      from.closest('.out')?.scrollTo({ top: from.closest('.out').scrollTop + box.top - from.closest('.out').getBoundingClientRect().top - 60 });
+      const at = match.getBoundingClientRect();
+      if (at.top < 130 || at.bottom > innerHeight - 40) scrollBy({ top: at.top - innerHeight / 3, behavior: 'instant' });
     };
     const find = async (by) => {
       const input = $('.bar .find input[name=q]');
@@ -227,7 +289,7 @@
       if (!words) { found = { words: null, turns: [], now: -1 }; count.textContent = ''; mark(''); return; }
       if (found.words !== words) {
         const first = Number(here()?.dataset.turn ?? 0);
-        const turns = await ask('q=' + encodeURIComponent(words));
+        const turns = (await ask('q=' + encodeURIComponent(words))).map((one) => one.number);
         const at = turns.findIndex((number) => number >= first);
         found = { words, turns, now: by > 0 ? Math.max(at, 0) - 1 : Math.max(at, 0) };
       }
@@ -235,16 +297,44 @@
       if (!all) { count.textContent = 'none'; mark(''); return; }
       found.now = (found.now + by + all) % all;
       count.textContent = (found.now + 1) + ' of ' + all;
-      mark(words.toLowerCase());
-      turn(found.turns[found.now], '&find=' + encodeURIComponent(words));
-      input.focus({ preventScroll: true });
+      // The focus stays where it is: in the box, for the next Enter, or where the reader went meanwhile.
+      const step = turn(found.turns[found.now], '&find=' + encodeURIComponent(words), { focus: false });
+      if (step) await reveal(step, words.toLowerCase());
+    };
+    // The turn of this session that a step is of, or in: a sub-agent's turns are in the turn that started it.
+    const outermost = (step) => {
+      let turn = step;
+      for (let above = step; above; above = above.parentElement?.closest('.step')) turn = above;
+      return Number(turn?.dataset.turn ?? 0);
+    };
+    const place = (one) => one.under ?? one.number;
+    // Goes to a failed turn of a sub-agent: in its place below the turn that started it, or on its own page.
+    const below = async (one) => {
+      const own = '/sessions/' + one.session + '?from=' + Math.max(1, one.number - 20) + '#turn-' + one.number;
+      const start = document.getElementById('turn-' + one.under);
+      if (!start) { location.href = own; return; }
+      const within = () => $$('.chunk[data-session="' + one.session + '"] .step', start).find((step) => step.dataset.turn === String(one.number));
+      const link = $$('a[data-inline=session]', start).find((it) => it.getAttribute('href').includes(one.session));
+      if (!within() && link) await inline(link, one.session);
+      if (within()) goto(within());
+      else location.href = own;
     };
     const error = async (by) => {
-      failed ??= await ask('failed=1');
-      if (!failed.length) return;
-      const at = Number(here()?.dataset.turn ?? 0);
-      const next = by > 0 ? failed.find((number) => number > at) ?? failed[0] : failed.findLast((number) => number < at) ?? failed.at(-1);
-      turn(next);
+      failed ??= { all: await ask('failed=1'), now: null };
+      const count = $('.bar .errors');
+      const all = failed.all;
+      if (!all.length) { count.textContent = 'no errors'; return; }
+      const step = here();
+      const at = outermost(step);
+      const isThere = failed.now !== null && step && place(all[failed.now]) === at;
+      const next = isThere ? failed.now + by : by > 0 ? all.findIndex((one) => place(one) > at) : all.findLastIndex((one) => place(one) < at);
+      const wraps = next < 0 || next >= all.length;
+      failed.now = wraps ? (by > 0 ? 0 : all.length - 1) : next;
+      const again = wraps && step ? (by > 0 ? ', from the start' : ', from the end') : '';
+      count.textContent = (failed.now + 1) + ' of ' + all.length + again;
+      const one = all[failed.now];
+      if (one.session) await below(one);
+      else turn(one.number);
     };
     // Replaces the oldest chunks outside of the window by spacers, and spacers in it by their chunks.
     let watcher = null;
@@ -307,19 +397,24 @@
       start();
     };
     // Shows a sub-agent's conversation, or a whole result, in its place.
-    const inline = async (link) => {
+    const inline = async (link, of = null) => {
       try {
         const page = await parse(link.href);
         const whole = link.closest('.step');
         if (link.dataset.inline === 'turn' && whole) {
           const fresh = document.importNode(page.getElementById(whole.id), true);
           for (const details of $$('details', fresh)) details.open = true;
+          const [isHere, isFocus] = [whole.classList.contains('here'), whole.contains(document.activeElement)];
           whole.replaceWith(fresh);
-        } else {
-          const chunks = $$('.chunk', page);
-          for (const one of $$('[id]', page)) one.removeAttribute('id');
-          link.replaceWith(...chunks);
+          fresh.classList.toggle('here', isHere);
+          if (isFocus) fresh.focus({ preventScroll: true });
+          dress();
+          return fresh;
         }
+        const chunks = $$('.chunk', page);
+        for (const one of $$('[id]', page)) one.removeAttribute('id');
+        for (const chunk of chunks) chunk.dataset.session = of ?? link.pathname.split('/')[2];
+        link.replaceWith(...chunks);
         dress();
       } catch { location.href = link.href; }
     };
@@ -329,8 +424,106 @@
       await write(await (await fetch(add(area().dataset.export, 'format=markdown&from=' + step.dataset.turn + '&limit=1'))).text());
     };
     const tab = (number) => { $$('.tabs a')[number - 1]?.click(); };
-    return { area, start, refresh, goto, move, prompts, fold, foldAll, answers, layout, find, error, inline, copyTurn, tab };
+    return { area, start, refresh, goto, reveal, move, prompts, fold, foldAll, answers, layout, find, error, inline, copyTurn, tab };
   })();
+
+  // --- Search while typing -------------------------------------------------------------------------
+  // The header's box as a combobox: its list box comes from the server, and the box keeps the focus.
+  const suggest = () => {
+    const PAUSE = 120; // ms without a key before words are asked for
+    const LEAST = 2; // characters
+    const AGAIN = 1000; // ms until a list is asked for again while the search index grows
+    const MOST = 120; // times
+    const [form, input, box, said] = ['.top .find', '#find-all', '#suggest', '#suggest-said'].map((part) => $(part));
+    let due, asking = null, chosen = -1, times = 0;
+    const options = () => $$('[role=option]', box);
+    const isLong = () => input.value.trim().length >= LEAST;
+    const choose = (number) => {
+      const all = options();
+      chosen = all[number] ? number : -1;
+      all.forEach((option, at) => option.setAttribute('aria-selected', String(at === chosen)));
+      if (chosen < 0) { input.removeAttribute('aria-activedescendant'); return; }
+      input.setAttribute('aria-activedescendant', all[chosen].id);
+      all[chosen].scrollIntoView({ block: 'nearest', behavior: 'instant' });
+    };
+    const close = () => {
+      clearTimeout(due);
+      asking?.abort();
+      box.hidden = true;
+      box.replaceChildren();
+      input.setAttribute('aria-expanded', 'false');
+      input.removeAttribute('aria-controls');
+      said.textContent = '';
+      choose(-1);
+    };
+    const open = (list) => {
+      const address = options()[chosen]?.getAttribute('href');
+      box.replaceChildren(list);
+      box.hidden = false;
+      const isList = options().length > 0;
+      input.setAttribute('aria-expanded', String(isList));
+      if (isList) input.setAttribute('aria-controls', 'suggestions');
+      choose(options().findIndex((option) => option.getAttribute('href') === address));
+      const words = list.dataset.said ?? list.textContent;
+      if (said.textContent !== words) said.textContent = words;
+      if ('growing' in list.dataset && times++ < MOST) due = setTimeout(ask, AGAIN);
+    };
+    const failed = () => {
+      const note = document.createElement('p');
+      note.className = 'note';
+      note.textContent = 'The search does not answer now.';
+      return note;
+    };
+    const ask = async () => {
+      clearTimeout(due);
+      asking?.abort();
+      const { signal } = asking = new AbortController();
+      let list = null;
+      try {
+        const answer = await fetch('/search/suggestions?' + new URLSearchParams(new FormData(form)), { signal });
+        if (answer.ok) list = $('.suggestions', new DOMParser().parseFromString(await answer.text(), 'text/html'));
+      } catch { /* aborted, or the server is gone */ }
+      if (!signal.aborted) open(list ?? failed());
+    };
+    input.setAttribute('role', 'combobox');
+    input.setAttribute('aria-autocomplete', 'list');
+    input.setAttribute('aria-expanded', 'false');
+    input.addEventListener('input', () => {
+      times = 0;
+      if (!isLong()) { close(); return; }
+      choose(-1);
+      asking?.abort();
+      clearTimeout(due);
+      due = setTimeout(ask, PAUSE);
+    });
+    input.addEventListener('focus', () => { if (box.hidden && isLong()) ask(); });
+    input.addEventListener('keydown', (event) => {
+      const by = { 'ArrowDown': 1, 'ArrowUp': -1 }[event.key];
+      if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (by && (!box.hidden || isLong())) {
+        event.preventDefault();
+        if (box.hidden) { ask(); return; }
+        const all = options().length;
+        // Behind the last entry, and before the first one, is the box itself.
+        choose((chosen + 1 + by + all + 1) % (all + 1) - 1);
+      } else if (event.key === 'Enter' && chosen >= 0) {
+        event.preventDefault();
+        options()[chosen].click();
+      } else if (event.key === 'Escape' && !box.hidden) {
+        event.preventDefault();
+        event.stopPropagation();
+        close();
+      } else if (event.key === 'Tab' || event.key === 'Enter') {
+        close();
+      }
+    });
+    // A press on an entry does not take the focus from the box.
+    box.addEventListener('mousedown', (event) => event.preventDefault());
+    document.addEventListener('pointerdown', (event) => { if (!form.contains(event.target)) close(); });
+    form.addEventListener('focusout', (event) => { if (event.relatedTarget && !form.contains(event.relatedTarget)) close(); });
+    addEventListener('pagehide', close);
+  };
+  if ($('#suggest')) suggest();
 
   // --- Keyboard ----------------------------------------------------------------------------------
   // The first link of each row.
@@ -357,6 +550,11 @@
       try { localStorage.setItem('annals-single-keys', single ? 'on' : 'off'); } catch { /* private mode */ }
     });
   }
+  const openKeys = () => {
+    $('#keys').showModal();
+    $('#keys [data-close]').focus({ preventScroll: true });
+    $('#keys').scrollTop = 0;
+  };
   let began = 0; // when g was pressed
   const inSession = () => ({
     'j': () => session.move(1), 'k': () => session.move(-1),
@@ -367,6 +565,7 @@
   const ofSession = () => ({
     'u': session.layout,
     'r': () => $('[data-resume]')?.click(),
+    'J': () => $('[data-neighbour=next]')?.click(), 'K': () => $('[data-neighbour=previous]')?.click(),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((number) => [String(number), () => session.tab(number)])),
   });
   const everywhere = () => ({
@@ -380,7 +579,7 @@
       else section('/search');
     },
     'n': () => { const back = $('.moment .back a'); if (back) back.click(); },
-    '?': () => { const help = $('#keys'); if (help.open) help.close(); else help.showModal(); },
+    '?': () => { const help = $('#keys'); if (help.open) help.close(); else openKeys(); },
   });
   document.addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && !event.altKey) {
@@ -412,8 +611,9 @@
   });
   document.addEventListener('click', (event) => {
     const button = event.target.closest('button');
-    if (button?.matches('[data-copy], [data-copy-from]')) copy(button);
-    if (button?.matches('[data-keys]')) $('#keys').showModal();
+    if (button?.matches('[data-copy], [data-copy-from], [data-copy-code]')) copy(button);
+    if (button?.matches('[data-theme-next]')) nextTheme();
+    if (button?.matches('[data-keys]')) openKeys();
     if (button?.matches('[data-close]')) $('#keys').close();
     if (button?.matches('[data-do=answers]')) session.answers();
     if (button?.matches('[data-do=unfold]')) session.foldAll();
@@ -425,10 +625,21 @@
     if (link?.id === 'travel') { event.preventDefault(); travel(); }
     for (const menu of $$('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
   });
-  // A filter holds as soon as it is chosen.
+  // A filter holds as soon as it is chosen. With keys a choice may be one of many on the way: it holds with Enter, or when
+  // the field is left.
+  let typed = null;
+  document.addEventListener('keydown', (event) => {
+    const field = event.target;
+    if (!field.matches('form.filters select, form.filters input[type=date]')) return;
+    if (event.key === 'Enter' && typed === field) field.form.requestSubmit();
+    else if (event.key !== 'Tab') typed = field;
+  });
+  document.addEventListener('pointerdown', () => { typed = null; });
   document.addEventListener('change', (event) => {
     const form = event.target.closest('form.filters');
-    if (form && event.target.matches('select, input[type=checkbox], input[type=date]')) form.requestSubmit();
+    if (!form || !event.target.matches('select, input[type=checkbox], input[type=date]')) return;
+    if (typed === event.target) event.target.addEventListener('blur', () => form.requestSubmit(), { once: true });
+    else form.requestSubmit();
   });
 
   // On a phone the entries of the navigation do not fit.
@@ -437,5 +648,7 @@
   session.start();
   const linked = /^#turn-\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
   if (linked) session.goto(linked);
+  const sought = session.area() && $('.bar .find input[name=q]')?.value.trim().toLowerCase();
+  if (linked && sought) session.reveal(linked, sought);
   follow();
 })();

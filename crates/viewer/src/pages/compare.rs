@@ -1,4 +1,4 @@
-//! Two pieces of work side by side: what `annals compare` shows of two runs, tasks, intents or sessions, and where they
+//! Two pieces of work side by side: what `annals object compare` shows of two runs, tasks, intents or sessions, and where they
 //! part.
 
 mod draw;
@@ -33,12 +33,12 @@ pub(crate) async fn compare(asked: Asked) -> Result<Response, Problem> {
         None => (
             "Compare".to_owned(),
             String::new(),
-            "annals compare A B".to_owned(),
+            "annals object compare A B".to_owned(),
         ),
         Some(compared) => (
             format!("{} and {}", compared.a.name(), compared.b.name()),
             markdown(compared),
-            format!("annals compare {} {}", compared.a.id, compared.b.id),
+            format!("annals object compare {} {}", compared.a.id, compared.b.id),
         ),
     };
     let page = Page {

@@ -5,15 +5,17 @@
 mod chart;
 mod draw;
 mod model;
+mod session_names;
 
 use annals::domain::Timestamp;
-use annals::projections::{CostAxis, CostTime, CostZone};
+use annals::projections::{CostAxis, CostReport, CostTime, CostZone, ProjectLabels};
 use annals::{Annals, CostQuery};
 use axum::response::Response;
 
 pub(crate) use self::chart::{DayCosts, chart};
-use self::model::CostLine;
 pub(crate) use self::model::Costs;
+use self::model::{CostLine, Scope};
+use self::session_names::{SessionTasks, sessions};
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::costing;
 use crate::moment::Params;
@@ -34,11 +36,17 @@ pub(crate) async fn costs(asked: Asked) -> Result<Response, Problem> {
     let from = asked.params.number("from")?.unwrap_or(0);
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     let limit = asked.params.limit()?;
-    let of = query.of;
-    let report = costing::report(asked.annals(), query).await?;
-    let days = DayCosts::of(&report);
-    let mut costs = Costs::of(&report, of, from, limit);
-    name_objects(&asked, &mut costs.rows).await?;
+    let scope = Scope::of(&query);
+    let chart = query.clone().with_by(chart_axes(&query.by));
+    let (report, tasks) = session_names::report(asked.annals(), query).await?;
+    let of_days = match report.by == chart.by {
+        true => None,
+        false => Some(costing::report(asked.annals(), chart).await?),
+    };
+    let labels = project_labels([Some(&report), of_days.as_ref()]);
+    let days = DayCosts::of(of_days.as_ref().unwrap_or(&report), &labels);
+    let mut costs = Costs::of(&report, &labels, scope, (from, limit));
+    name_objects(&asked, &mut costs.rows, &tasks).await?;
     let page = Page {
         title: "Costs".to_owned(),
         section: "Costs",
@@ -54,13 +62,38 @@ pub(crate) async fn costs(asked: Asked) -> Result<Response, Problem> {
         .await
 }
 
+/// The axes of the chart: days, stacked by what the table is by, or else by project.
+fn chart_axes(by: &[CostAxis]) -> Vec<CostAxis> {
+    let is_series = |axis: &&CostAxis| {
+        matches!(
+            axis,
+            CostAxis::Project | CostAxis::Model | CostAxis::Agent | CostAxis::Actor
+        )
+    };
+    let series = by.iter().find(is_series).copied();
+    vec![CostAxis::Day, series.unwrap_or(CostAxis::Project)]
+}
+
+/// The labels of the projects of a table and of its chart.
+fn project_labels(reports: [Option<&CostReport>; 2]) -> ProjectLabels {
+    let rows = reports.into_iter().flatten().flat_map(|it| &it.rows);
+    let keys = rows.flat_map(|row| &row.by);
+    let projects = keys.filter(|key| key.axis == CostAxis::Project);
+    ProjectLabels::of(projects.filter_map(|key| key.value.as_deref()))
+}
+
 /// What the days cost up to a time, for an overview.
 pub(crate) async fn last_days(annals: &Annals, time: Timestamp) -> Result<DayCosts, Problem> {
-    let zone = CostZone::Utc;
+    let zone = CostZone::Local;
     let since = CostTime::Days(SHOWN).begins(zone, time);
-    let query = CostQuery::by([CostAxis::Day]).with_since(since);
+    let query = CostQuery::by([CostAxis::Day])
+        .with_since(since)
+        .with_zone(zone);
     let report = costing::report(annals, query).await?;
-    Ok(DayCosts::of(&report))
+    Ok(DayCosts::of(
+        &report,
+        &project_labels([Some(&report), None]),
+    ))
 }
 
 /// Reads what is asked for, as the command line writes it.
@@ -77,24 +110,25 @@ async fn query(params: &Params, annals: &Annals) -> Result<CostQuery, Problem> {
         return Err(Problem::invalid(detail));
     }
     let zone = match params.get("zone") {
-        None => CostZone::Utc,
+        None => CostZone::Local,
         Some(text) => text
             .parse()
             .map_err(|error| Problem::invalid(format!("invalid zone: {error}")))?,
     };
     let now = Timestamp::from(annals::event_log::now());
-    let time = |name: &str, is_end: bool| match params.get(name) {
-        None => Ok(None),
-        Some(text) => {
-            let wrong = |error| Problem::invalid(format!("invalid {name}: {error}"));
-            let time: CostTime = text.parse().map_err(wrong)?;
-            let time = match is_end {
-                true => time.ends(zone, now),
-                false => time.begins(zone, now),
-            };
-            let beyond = || Problem::invalid(format!("invalid {name}: no calendar has that day"));
-            time.map(Some).ok_or_else(beyond)
-        }
+    let time = |name: &str, is_end: bool| -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = params.get(name) else {
+            return Ok(None);
+        };
+        let shown: String = text.chars().take(64).collect();
+        let wrong = |error| Problem::invalid(format!("invalid {name} {shown:?}: {error}"));
+        let when: CostTime = text.parse().map_err(wrong)?;
+        let time = match is_end {
+            true => when.ends(zone, now),
+            false => when.begins(zone, now),
+        };
+        let beyond = || Problem::invalid(format!("invalid {name}: no calendar has that day"));
+        Ok(Some(when.in_quarters(time.ok_or_else(beyond)?)))
     };
     let (since, until) = (time("since", false)?, time("until", true)?);
     let of = match params.get("of") {
@@ -105,21 +139,28 @@ async fn query(params: &Params, annals: &Annals) -> Result<CostQuery, Problem> {
         .with_since(since)
         .with_until(until)
         .with_zone(zone)
-        .with_of(of))
+        .with_of(of)
+        .with_project(params.get("project").map(str::to_owned))
+        .with_agent(params.get("agent").map(str::to_owned)))
 }
 
-/// Says of each row that is of an object what that is called.
-async fn name_objects(asked: &Asked, rows: &mut [CostLine]) -> Result<(), Problem> {
+/// Says of each row that is of an object or a session what that is called.
+async fn name_objects(
+    asked: &Asked,
+    rows: &mut [CostLine],
+    tasks: &SessionTasks,
+) -> Result<(), Problem> {
     let mut reading = asked.reading();
-    for row in rows {
-        for key in &mut row.by {
-            let Some(id) = key.id() else {
-                continue;
-            };
-            if let Some(row) = reading.row_of(id).await? {
-                key.object = Some(id);
-                key.title = Some(row.name());
-            }
+    let sessions = sessions(asked.annals(), rows, tasks).await?;
+    for key in rows.iter_mut().flat_map(|row| &mut row.by) {
+        if let Some(session) = key.session().and_then(|name| sessions.get(name)) {
+            key.object = Some(session.id);
+            key.title = Some(session.title.clone());
+        } else if let Some(id) = key.id()
+            && let Some(row) = reading.row_of(id).await?
+        {
+            key.object = Some(id);
+            key.title = Some(row.name());
         }
     }
     Ok(())
@@ -133,6 +174,8 @@ fn command(params: &Params) -> String {
     }
     for (name, flag) in [
         ("by", "--by"),
+        ("project", "--project"),
+        ("agent", "--agent"),
         ("since", "--since"),
         ("until", "--until"),
         ("zone", "--time-zone"),

@@ -10,7 +10,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::answer::{Asked, Live, Page, Slider};
-use crate::html::{event, more, nothing, object, place, status, time};
+use crate::figures::time;
+use crate::html::{event, more, nothing, object, place, status};
 use crate::model::Who;
 use crate::pages::list::plain;
 use crate::problem::Problem;
@@ -77,7 +78,7 @@ pub(crate) async fn decisions(asked: Asked) -> Result<Response, Problem> {
         slider: Slider::Positions,
         subject: None,
         markdown: markdown(&decisions),
-        command: "annals decisions".to_owned(),
+        command: "annals policy decisions".to_owned(),
         data: decisions,
     };
     asked
@@ -203,7 +204,7 @@ fn draw(decisions: &Decisions, asked: &Asked) -> Markup {
     html! {
         section {
             div.head { h1 { "Decisions" } (filters(asked, &at)) }
-            @if decisions.decisions.is_empty() { (nothing("There are none here.")) }
+            @if decisions.decisions.is_empty() { (nothing("No decisions here.")) }
             @else { (table(decisions, asked)) }
             @if let Some(next) = decisions.next {
                 (more(&asked.with(&[("after", &next.to_string()), ("at", &at)]), "Older"))
@@ -235,10 +236,10 @@ fn filters(asked: &Asked, at: &str) -> Markup {
 fn table(decisions: &Decisions, asked: &Asked) -> Markup {
     let moment = asked.moment;
     html! {
-        div.scroll { table.rows {
+        div.scroll { table.rows.stacked {
             thead { tr { th.right { "Event" } th.wide { "When" } th { "Verdict" } th { "Call" } th { "By" } th.wide { "Run" } } }
             tbody { @for one in &decisions.decisions { tr data-position=(one.position) {
-                td.right { (event(one.position, moment)) }
+                td.right data-label="event" { (event(one.position, moment)) }
                 td.wide { (time(&one.at)) }
                 td.nowrap { (status(&one.verdict)) @if one.scope == "session" { " " span.second { "session" } }
                     @if let Some(uses) = one.uses { " " span.second { "used " (uses) "×" } } }

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Asked, Live, Page};
-use crate::html::{grouped, more, nothing};
+use crate::figures::grouped;
+use crate::html::{more, nothing};
 use crate::model::{Row, status_of};
 use crate::pages::object;
 use crate::problem::Problem;
@@ -78,10 +79,11 @@ pub(crate) async fn diff(mut asked: Asked, Path(name): Path<String>) -> Result<R
         command: format!("annals show {} --diff", found.id),
         data: diff,
     };
+    let session = object::session_of(&asked, &found).await?;
     let moment = asked.moment;
     let whole = |diff: &Diff| {
         html! {
-            (object::head(&row, found.kind))
+            (object::head(&row, found.kind, session.as_ref(), moment))
             (object::tabs(found.kind, found.id, "Diff", moment))
             (draw(diff, &asked))
         }
@@ -148,7 +150,7 @@ async fn text(
         Some(PieceValue::Attachment { digest, .. }) => {
             match reading.annals.contents().get(*digest).await? {
                 Some(bytes) => bytes,
-                None => return not("The diff is missing: annals verify says more."),
+                None => return not("The diff is missing: annals proof verify says more."),
             }
         }
     };

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::fields::pretty;
-use crate::html::{grouped, object, time, who};
+use crate::figures::{grouped, time};
+use crate::html::{object, who};
 use crate::model::{EventRow, Named};
 use crate::moment::Moment;
 use crate::pages::log::markdown;

@@ -22,6 +22,7 @@ pub(crate) async fn history(
     let events = reading.history(&found, after, newest_first, limit).await?;
     let row = reading.row(&found.row).await?;
     let row = row.unwrap_or_else(|| Row::of(&found.row));
+    let session = object::session_of(&asked, &found).await?;
     let list = EventList {
         events: events.rows,
         next: events.next,
@@ -33,12 +34,15 @@ pub(crate) async fn history(
         slider,
         subject: Some(found.id.to_string()),
         markdown: format!("# History of {}\n\n{}", row.name(), markdown(&list.events)),
-        command: format!("annals history {} --at {}", found.id, asked.moment.position),
+        command: format!(
+            "annals log history {} --at {}",
+            found.id, asked.moment.position
+        ),
         data: list,
     };
     let draw = |list: &EventList| {
         html! {
-            (object::head(&row, found.kind))
+            (object::head(&row, found.kind, session.as_ref(), asked.moment))
             (object::tabs(found.kind, found.id, "History", asked.moment))
             section {
                 div.head { h2 { "What happened" } (orders(&asked, newest_first)) }

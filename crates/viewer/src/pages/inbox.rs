@@ -10,11 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Asked, Live, Page, Slider};
-use crate::html::{command, grouped, more, nothing, place, status, time};
+use crate::figures::{Clock, counted, grouped, time};
+use crate::foreign;
+use crate::html::{command, more, nothing, place, status};
+use crate::inbox_count::waiting_now;
 use crate::model::Row;
 use crate::moment::Moment;
 use crate::pages::list::plain;
 use crate::problem::Problem;
+use crate::session_entry::agent_name;
+use crate::waiting_session::{WaitingRequest, WaitingSession, requests, words};
 
 /// Entries of a page: each is looked into.
 const SHOWN: usize = 25;
@@ -56,9 +61,13 @@ impl Waiting {
 /// Part of the inbox.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Inbox {
-    /// How many intents and sessions wait in all.
+    /// The number of all entries: intents, contracts sessions and sessions.
     total: u64,
-    /// The intents and sessions, the oldest first.
+    /// The sessions with an open permission or question, newest activity first, at most 25; only the first part has them.
+    sessions: Vec<WaitingSession>,
+    /// The number of these sessions.
+    sessions_total: usize,
+    /// The intents and contracts sessions, the oldest first.
     entries: Vec<Entry>,
     /// Where it goes on, as `after`; null where this is its end.
     next: Option<u64>,
@@ -124,8 +133,9 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
         let detail = "the inbox is of now: leave out at; an intent's own page says how it was";
         return Err(Problem::invalid(detail));
     }
+    let after = asked.params.position("after")?;
     let query = InboxQuery::default()
-        .with_after(asked.params.position("after")?)
+        .with_after(after)
         .with_limit(asked.params.limit()?.min(SHOWN));
     let found = asked.annals().inbox().items(&query).await?;
     let mut entries = Vec::with_capacity(found.items.len());
@@ -135,8 +145,15 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
             InboxItem::Session(row) => session(&asked, item, row).await?,
         });
     }
+    let waiting = waiting_now(asked.annals()).await?;
+    let shown = match after {
+        None => waiting.get(..SHOWN).unwrap_or(&waiting),
+        Some(_) => &[],
+    };
     let inbox = Inbox {
-        total: found.intents + found.sessions,
+        total: found.intents + found.sessions + waiting.len() as u64,
+        sessions: requests(&asked, shown).await,
+        sessions_total: waiting.len(),
         entries,
         next: found.next.map(|next| next.0),
     };
@@ -147,10 +164,11 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
         slider: Slider::None,
         subject: None,
         markdown: markdown(&inbox),
-        command: "annals inbox".to_owned(),
+        command: "annals intent inbox".to_owned(),
         data: inbox,
     };
-    asked.answer(page, |inbox| draw(inbox, &asked)).await
+    let clock = Clock::new(annals::event_log::now().into());
+    asked.answer(page, |inbox| draw(inbox, &asked, clock)).await
 }
 
 async fn entry(asked: &Asked, item: &InboxItem, entry: &InboxEntry) -> Result<Entry, Problem> {
@@ -215,15 +233,16 @@ async fn session(asked: &Asked, item: &InboxItem, row: &CatalogueRow) -> Result<
 /// takes for anything else.
 fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
     let id = entry.id();
-    let answer =
-        |(number, _): &(usize, _)| format!("annals answer {id} --question {number} --text TEXT");
+    let answer = |(number, _): &(usize, _)| {
+        format!("annals intent answer {id} --question {number} --text TEXT")
+    };
     let answers = details.questions.iter().map(answer);
-    let reject = format!("annals reject {id} --reason TEXT");
+    let reject = format!("annals intent reject {id} --reason TEXT");
     match entry.reasons.first() {
-        Some(InboxReason::Approval) => vec![format!("annals approve {id}"), reject],
+        Some(InboxReason::Approval) => vec![format!("annals intent approve {id}"), reject],
         Some(InboxReason::Clarification) => answers.collect(),
         Some(InboxReason::Blocked | InboxReason::Error) => {
-            let rerun = format!("annals rerun {id} --instruction TEXT");
+            let rerun = format!("annals intent rerun {id} --instruction TEXT");
             let rerun = Some(rerun).filter(|_| !details.failed_tasks.is_empty());
             rerun.into_iter().chain(answers).chain([reject]).collect()
         }
@@ -237,13 +256,41 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
     }
 }
 
-fn draw(inbox: &Inbox, asked: &Asked) -> Markup {
+fn draw(inbox: &Inbox, asked: &Asked, clock: Clock) -> Markup {
+    let more_sessions = inbox.sessions_total.saturating_sub(inbox.sessions.len());
     html! {
         section {
-            div.head { h1 { "Inbox" } span.count { (grouped(inbox.total)) " wait for a person" } }
-            @if inbox.entries.is_empty() { (nothing("Nothing waits for a person.")) }
-            div.cards { @for entry in &inbox.entries { (card(entry, asked.moment)) } }
+            div.head { h1 { "Inbox" } span.count { (grouped(inbox.total)) " waiting for you" } }
+            @if inbox.total == 0 { (nothing("No open permission, question or approval.")) }
+            div.cards {
+                @for session in &inbox.sessions { (session_card(session, clock)) }
+                @if more_sessions > 0 && !inbox.sessions.is_empty() { p { a href="/?waiting=1" { (counted(more_sessions as u64, "more session", "more sessions")) } } }
+                @for entry in &inbox.entries { (card(entry, asked.moment)) }
+            }
             @if let Some(next) = inbox.next { (more(&asked.with(&[("after", &next.to_string())]), "More")) }
+        }
+    }
+}
+
+/// A session with an open permission or question, which is answered in the agent's own window.
+fn session_card(waiting: &WaitingSession, clock: Clock) -> Markup {
+    let session = &waiting.session;
+    let reason = match &waiting.request {
+        Some(WaitingRequest::Question(_)) => "question",
+        Some(WaitingRequest::Permission(_)) | None => session.waits_for.unwrap_or("permission"),
+    };
+    html! {
+        article.card data-position=(session.last_position) {
+            div.line {
+                span.badge.wait { (reason) }
+                @if let Some(project) = &session.project_name { span { (foreign::text(project)) } }
+                @if let Some(agent) = &session.agent { span { (foreign::text(agent_name(agent))) } }
+                @if let Some(at) = waiting.since { span { "since " (clock.day_and_time(at)) } }
+            }
+            h2 { a href=(session.address()) dir="auto" { (words(waiting)) } }
+            @if waiting.request.is_some() { p dir="auto" { "Session: " (foreign::text(&session.name())) } }
+            p.second { "Answer it in the agent's window." @if session.resume.is_some() { " If that is closed, resume the session:" } }
+            @if let Some(resume) = &session.resume { (command(resume)) }
         }
     }
 }
@@ -253,7 +300,7 @@ fn card(entry: &Entry, moment: Moment) -> Markup {
     html! {
         article.card data-position=(row.last_position) {
             div.line {
-                @for reason in &entry.waiting.reasons { (status("needs_approval")) span { (reason) } }
+                @for reason in &entry.waiting.reasons { span.badge.wait { (reason) } }
                 span { @if row.kind != "session" { "risk " } (entry.waiting.risk_in_words()) }
                 span { "since " (time(&row.created_at)) }
             }
@@ -271,7 +318,12 @@ fn card(entry: &Entry, moment: Moment) -> Markup {
 }
 
 fn markdown(inbox: &Inbox) -> String {
-    let mut text = format!("# Inbox\n\n{} wait for a person\n", inbox.total);
+    let mut text = format!("# Inbox\n\n{} waiting for you\n", inbox.total);
+    for waiting in &inbox.sessions {
+        let session = &waiting.session;
+        let reason = session.waits_for.unwrap_or("permission");
+        text.push_str(&format!("\n## {}\n\n{reason}\n", plain(&session.name())));
+    }
     for entry in &inbox.entries {
         let row = &entry.waiting.row;
         text.push_str(&format!(

@@ -13,6 +13,9 @@ use crate::model::Row;
 use crate::problem::Problem;
 use crate::shell::CONTRACTS_SESSIONS;
 
+/// Objects that one answer looks at for those that had a status at an earlier position.
+const LOOKED_AT: usize = 200;
+
 /// A kind that has a page of its objects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed {
@@ -95,7 +98,7 @@ pub(crate) async fn list(listed: Listed, asked: Asked) -> Result<Response, Probl
         subject: None,
         markdown: format!("# {}\n\n{}", listed.title, markdown(&list.rows)),
         command: format!(
-            "annals list {}{}",
+            "annals object list {}{}",
             listed.kind.object_type(),
             words.unwrap_or_default()
         ),
@@ -110,10 +113,6 @@ async fn read(listed: Listed, asked: &Asked) -> Result<List, Problem> {
         None => None,
         Some(word) => Some(status_of(listed.kind, word)?),
     };
-    if status.is_some() && asked.moment.is_chosen {
-        let detail = "a list by status is of now: leave status or at out";
-        return Err(Problem::invalid(detail));
-    }
     let parent = match asked.params.get("parent") {
         None => None,
         Some(name) => Some(asked.annals().resolve(name).await?.id),
@@ -123,16 +122,44 @@ async fn read(listed: Listed, asked: &Asked) -> Result<List, Problem> {
     let after = after
         .unwrap_or(moment.position.next())
         .min(moment.position.next());
+    let limit = asked.params.limit()?;
     let query = ListQuery::new(listed.kind)
-        .with_status(status)
         .with_parent(parent)
-        .with_after(after)
-        .with_limit(asked.params.limit()?);
+        .with_after(after);
+    if let Some(status) = status.filter(|_| moment.is_chosen) {
+        return with_past_status(asked, query, status, limit).await;
+    }
+    let query = query.with_status(status).with_limit(limit);
     let found = asked.annals().index().list(&query).await?;
     let mut reading = asked.reading();
     let mut rows = Vec::with_capacity(found.rows.len());
     for row in &found.rows {
         rows.extend(reading.row(row).await?);
+    }
+    Ok(List {
+        rows,
+        next: found.next.map(|next| next.0),
+    })
+}
+
+/// Objects that had a status at the shown position. The catalogue has the statuses of now, so each object is read as it was.
+async fn with_past_status(
+    asked: &Asked,
+    query: ListQuery,
+    status: Status,
+    limit: usize,
+) -> Result<List, Problem> {
+    let query = query.with_limit(LOOKED_AT);
+    let found = asked.annals().index().list(&query).await?;
+    let mut reading = asked.reading();
+    let mut rows = Vec::new();
+    for (index, row) in found.rows.iter().enumerate() {
+        let then = reading.row(row).await?;
+        rows.extend(then.filter(|then| then.status == Some(status.word())));
+        if rows.len() == limit && index + 1 < found.rows.len() {
+            let next = Some(row.first_position.0);
+            return Ok(List { rows, next });
+        }
     }
     Ok(List {
         rows,
@@ -159,7 +186,7 @@ fn draw(listed: Listed, list: &List, asked: &Asked) -> Markup {
     html! {
         section {
             div.head { h1 { (listed.title) } (filters(listed, asked)) }
-            @if list.rows.is_empty() { (nothing("There are none here.")) }
+            @if list.rows.is_empty() { (nothing(&format!("No {} here.", listed.title.to_lowercase()))) }
             @else { (rows(&list.rows, moment, false)) }
             @if let Some(next) = list.next {
                 (more(&moment.link(&asked.with(&[("after", &next.to_string()), ("at", "")])), "Older"))
@@ -168,18 +195,21 @@ fn draw(listed: Listed, list: &List, asked: &Asked) -> Markup {
     }
 }
 
-/// The statuses by which a list can be had, which are those of now.
+/// The statuses by which a list can be had.
 fn filters(listed: Listed, asked: &Asked) -> Markup {
     let all = Status::of(listed.kind);
     let chosen = asked.params.get("status");
+    let link = |status: &str| {
+        let list = asked.with(&[("status", status), ("after", ""), ("at", "")]);
+        asked.moment.link(&list)
+    };
     html! {
-        @if !all.is_empty() && !asked.moment.is_chosen {
+        @if !all.is_empty() {
             div.filters role="group" aria-label="Status" {
-                a href=(asked.with(&[("status", ""), ("after", "")])) aria-current=[chosen.is_none().then_some("true")] { "all" }
+                a href=(link("")) aria-current=[chosen.is_none().then_some("true")] { "all" }
                 @for status in all {
                     @let word = status.word();
-                    a href=(asked.with(&[("status", word), ("after", "")]))
-                        aria-current=[(chosen == Some(word)).then_some("true")] { (word.replace('_', " ")) }
+                    a href=(link(word)) aria-current=[(chosen == Some(word)).then_some("true")] { (word.replace('_', " ")) }
                 }
             }
         }

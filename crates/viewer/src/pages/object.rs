@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use crate::answer::{Asked, Live, Page};
 use crate::fields::{Node, fields};
-use crate::html::{copy, events, grouped, place, status, time, tokens, who};
+use crate::figures::{grouped, time};
+use crate::foreign;
+use crate::html::{copy, events, place, status, tokens, who};
 use crate::model::{EventRow, Row};
 use crate::moment::Moment;
 use crate::pages::list::{LISTS, plain};
@@ -79,8 +81,9 @@ pub(crate) async fn object(
         command: format!("annals show {} --at {}", found.id, asked.moment.position),
         data: object,
     };
+    let session = session_of(&asked, &found).await?;
     let moment = asked.moment;
-    let draw = |object: &Object| draw(object, found.kind, moment);
+    let draw = |object: &Object| draw(object, found.kind, session.as_ref(), moment);
     asked.answer(page, draw).await
 }
 
@@ -233,8 +236,66 @@ pub(crate) fn tabs(kind: Kind, id: Uuid, shown: &str, moment: Moment) -> Markup 
     }
 }
 
+/// The session that an object belongs to.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionOfObject {
+    id: Uuid,
+    title: String,
+}
+
+/// Finds the session of an object: of a task, of a run, and of what is in a run or a pipeline.
+pub(crate) async fn session_of(
+    asked: &Asked,
+    found: &Found,
+) -> Result<Option<SessionOfObject>, Problem> {
+    if asked.is_api {
+        return Ok(None);
+    }
+    let owner = match found.stream.kind.kind() {
+        Some(Kind::Task | Kind::Session) => found.id,
+        Some(Kind::Run) => task_of(asked, found.stream.id).await?,
+        Some(Kind::Plan) => run_of(asked, found.id).await?,
+        Some(Kind::ContextPipeline) => {
+            let index = asked.annals().index();
+            let plans = index.naming(found.id, Relation::PlanPipeline, 1).await?;
+            match plans.first() {
+                Some(plan) => run_of(asked, *plan).await?,
+                None => return Ok(None),
+            }
+        }
+        _ => return Ok(None),
+    };
+    let found = asked.annals().conversations().summaries(&[owner]).await?;
+    Ok(found.into_values().next().map(|summary| SessionOfObject {
+        id: summary.id,
+        title: foreign::one_line(summary.title.as_deref().unwrap_or("without a title"), 120),
+    }))
+}
+
+/// The task of the first run that uses a plan; the plan itself if no run does.
+async fn run_of(asked: &Asked, plan: Uuid) -> Result<Uuid, Problem> {
+    let index = asked.annals().index();
+    let runs = index.naming(plan, Relation::RunPlan, 1).await?;
+    match runs.first() {
+        Some(run) => task_of(asked, *run).await,
+        None => Ok(plan),
+    }
+}
+
+/// The task of a run; the run itself if it has none.
+async fn task_of(asked: &Asked, run: Uuid) -> Result<Uuid, Problem> {
+    let index = asked.annals().index();
+    let tasks = index.named(run, Relation::RunTask, 1).await?;
+    Ok(tasks.first().copied().unwrap_or(run))
+}
+
 /// What an object is, above all of its pages.
-pub(crate) fn head(row: &Row, kind: Kind) -> Markup {
+pub(crate) fn head(
+    row: &Row,
+    kind: Kind,
+    session: Option<&SessionOfObject>,
+    moment: Moment,
+) -> Markup {
     html! {
         div.object-head {
             div.eyebrow { (kind.object_type().replace('_', " ")) }
@@ -244,14 +305,15 @@ pub(crate) fn head(row: &Row, kind: Kind) -> Markup {
                 @if let Some(approval) = row.approval { (status(approval)) }
                 code { (row.id) } (copy("Copy id", &row.id.to_string()))
                 @if let Some(alias) = &row.alias { span { "alias " code { (alias) } } }
+                @if let Some(session) = session { span { "session " a href=(moment.link(&format!("/sessions/{}", session.id))) { (foreign::text(&session.title)) } } }
             }
         }
     }
 }
 
-fn draw(object: &Object, kind: Kind, moment: Moment) -> Markup {
+fn draw(object: &Object, kind: Kind, session: Option<&SessionOfObject>, moment: Moment) -> Markup {
     html! {
-        (head(&object.row, kind))
+        (head(&object.row, kind, session, moment))
         (tabs(kind, object.row.id, "Overview", moment))
         (body(object, moment))
     }

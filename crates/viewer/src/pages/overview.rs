@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Asked, Live, Page, Slider};
-use crate::html::{events, grouped, nothing, rows};
+use crate::figures::grouped;
+use crate::html::{events, nothing, rows};
 use crate::model::{EventRow, Row};
 use crate::moment::Moment;
 use crate::pages::costs::{DayCosts, chart, last_days};
@@ -30,7 +31,7 @@ pub(crate) struct Overview {
     running: Vec<Row>,
     /// Runs and tasks that failed, the newest first.
     failed: Vec<Row>,
-    /// How many intents and sessions wait for a person now. Null where another moment is shown.
+    /// The number of entries in the inbox now. Null where another moment is shown.
     waiting_total: Option<u64>,
     /// Intents and sessions that wait for a person now, the oldest first. Empty where another moment is shown.
     waiting: Vec<Waiting>,
@@ -66,7 +67,7 @@ pub(crate) async fn overview(asked: Asked) -> Result<Response, Problem> {
         slider: Slider::Positions,
         subject: None,
         markdown: text,
-        command: "annals list run".to_owned(),
+        command: "annals object list run".to_owned(),
         data: overview,
     };
     let moment = asked.moment;
@@ -83,7 +84,10 @@ async fn read(asked: &Asked) -> Result<Overview, Problem> {
         }
         false => None,
     };
-    let waiting_total = inbox.as_ref().map(|inbox| inbox.intents + inbox.sessions);
+    let waiting_total = match is_now {
+        true => asked.shared.inbox_count.get(asked.annals()).await,
+        false => None,
+    };
     let items = inbox.iter().flat_map(|inbox| &inbox.items);
     let waiting = items.map(Waiting::of).collect();
     let mut failed = newest(&mut reading, Kind::Run, FAILED).await?;
@@ -169,12 +173,12 @@ fn draw(overview: &Overview, moment: Moment) -> Markup {
         }
         @if !overview.waiting.is_empty() {
             section {
-                div.head { h2 { "Waits for a person" } a href="/inbox" { "Inbox" } }
+                div.head { h2 { "Intents and contracts sessions waiting for you" } a href="/inbox" { "Inbox" } }
                 (waiting(&overview.waiting, moment))
             }
         }
         @if let Some(costs) = overview.costs.as_ref().filter(|costs| costs.is_worth_drawing()) {
-            section { div.head { h2 { "Costs by day" } a href="/costs" { "All" } } (chart(costs)) }
+            section { div.head { h2 { "Costs by day" } a href="/costs" { "All" } } (chart(costs, &[])) }
         }
         (list("Newest intents", &overview.intents, "/intents", "There are no intents.", moment))
         (list("Newest runs", &overview.runs, "/runs", "There are no runs.", moment))
@@ -201,7 +205,7 @@ fn tiles(overview: &Overview, moment: Moment) -> Markup {
     let tiles = [
         (many(&overview.running), "running", "/runs?status=patching"),
         (many(&overview.failed), "failed", "/runs?status=failed"),
-        (waiting, "wait for a person", "/inbox"),
+        (waiting, "waiting for you", "/inbox"),
         (grouped(moment.position.0), "events", "/log"),
     ];
     html! {
@@ -212,13 +216,12 @@ fn tiles(overview: &Overview, moment: Moment) -> Markup {
     }
 }
 
-/// Where an entry leads: lists by status, and the inbox, are of now.
+/// Where an entry leads. The inbox is of now.
 fn address(path: &str, moment: Moment) -> String {
-    if path == "/inbox" {
-        return path.to_owned();
+    match path {
+        "/inbox" => path.to_owned(),
+        path => moment.link(path),
     }
-    let whole = path.split('?').next().unwrap_or(path);
-    moment.link(if moment.is_chosen { whole } else { path })
 }
 
 fn list(title: &str, found: &[Row], path: &str, empty: &str, moment: Moment) -> Markup {
@@ -233,13 +236,13 @@ fn list(title: &str, found: &[Row], path: &str, empty: &str, moment: Moment) -> 
 /// What waits, each with why.
 fn waiting(waiting: &[Waiting], moment: Moment) -> Markup {
     html! {
-        div.scroll { table.rows {
+        div.scroll { table.rows.stacked {
             thead { tr { th { "Waits for" } th { "What" } th.wide { "Risk" } th { "Since" } } }
             tbody { @for one in waiting { tr data-position=(one.row.last_position) {
-                td { (crate::html::status("needs_approval")) " " span.second { (one.reasons.join(", ")) } }
+                td { span.badge.wait { (one.reasons.join(", ")) } }
                 td.what { a href=(moment.link(&crate::html::place(one.row.id))) { (one.row.name()) } }
                 td.wide { (one.risk_in_words()) }
-                td { (crate::html::time(&one.row.created_at)) }
+                td { (crate::figures::time(&one.row.created_at)) }
             } } }
         } }
     }

@@ -2,6 +2,9 @@
 
 mod draw;
 mod model;
+mod suggestion_list;
+mod suggestion_model;
+mod suggestions;
 
 use annals::At;
 use annals_search::{Facet, Query, SearchRequest};
@@ -9,6 +12,8 @@ use axum::response::Response;
 
 use self::model::FoundSession;
 pub(crate) use self::model::Search;
+pub(crate) use self::suggestion_model::SuggestionList;
+pub(crate) use self::suggestions::suggestions;
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::pages::list::{LISTS, plain};
 use crate::pages::session::clock;
@@ -73,7 +78,15 @@ async fn read(asked: &Asked, words: &str) -> Result<Search, Problem> {
     let answer = asked.shared.searching.ask(request).await?;
     let mut search = Search::of(words, &answer, from, limit);
     let shown = answer.hits.iter().skip(from).take(limit).cloned().collect();
-    let groups = asked.shared.searching.in_sessions(shown).await?;
+    let groups = asked
+        .shared
+        .searching
+        .in_sessions(shown, asked.at())
+        .await?;
+    if !asked.moment.is_chosen {
+        let searching = &asked.shared.searching;
+        searching.warm_found(asked.annals(), &groups);
+    }
     let now = clock(asked).await?.now();
     let sessions = groups.iter().map(|group| FoundSession::of(group, now));
     search.sessions = sessions.collect();
@@ -106,10 +119,11 @@ fn kind(word: &str) -> Result<annals::domain::Kind, Problem> {
 fn command(asked: &Asked) -> String {
     let params = &asked.params;
     let words = params.get("q").unwrap_or("WORDS");
-    let mut command = format!("annals search '{}'", words.replace('\'', "'\\''"));
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let mut command = "annals search".to_owned();
     for (name, flag) in [("in", "--in"), ("kind", "--kind"), ("actor", "--actor")] {
         if let Some(value) = params.get(name) {
-            command.push_str(&format!(" {flag} '{}'", value.replace('\'', "'\\''")));
+            command.push_str(&format!(" {flag}={}", quoted(value)));
         }
     }
     if params.get("newest").is_some() {
@@ -118,6 +132,8 @@ fn command(asked: &Asked) -> String {
     if asked.moment.is_chosen {
         command.push_str(&format!(" --until {}", asked.moment.position));
     }
+    // Words may begin like an option.
+    command.push_str(&format!(" -- {}", quoted(words)));
     command
 }
 

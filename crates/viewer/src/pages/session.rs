@@ -2,38 +2,51 @@
 
 mod call;
 mod cards;
+pub(crate) mod context;
+mod costs;
 pub(crate) mod draw;
+mod event_words;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod find;
 mod head;
+pub(crate) mod history;
+mod neighbours;
+pub(crate) mod proof;
 mod rail;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod tests;
+mod texts;
+pub(crate) mod timeline;
+mod turn_link;
+mod turn_texts;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use annals::domain::{RunId, TaskId};
-use annals::event_log::Digest;
-use annals::projections::{Conversation, ModelUse, PriceTable, Turn, TurnBody};
-use annals::{Annals, At, TurnRange};
+use annals::domain::{PipelineId, RunId, StreamRef, TaskId};
+use annals::event_log::{Digest, Position};
+use annals::projections::{Conversation, Turn, TurnBody};
+use annals::{Annals, TurnRange};
 use axum::extract::Path;
 use axum::response::Response;
-use chrono::{NaiveDate, TimeDelta};
 use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::costs::{PromptCost, prompt_costs};
 use self::draw::Drawing;
+use self::neighbours::{Neighbours, neighbours};
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::code::Colours;
 use crate::diff_view::{self, DiffFile, Layout};
-use crate::figures::Clock;
-use crate::html::grouped;
+use crate::figures::{Clock, grouped};
 use crate::moment::Moment;
+use crate::pages::window;
 use crate::problem::Problem;
+use crate::proof::ProofState;
+use crate::searching::SessionLength;
 use crate::session_entry::SessionEntry;
 use crate::shell::SESSIONS;
 
@@ -67,8 +80,21 @@ pub(crate) struct SessionConversation {
     /// All turns, for the side column, if the session is short.
     #[serde(skip)]
     all: Vec<Turn>,
+    /// The changed files by path, also those of sub-agents.
+    #[serde(skip)]
+    files: BTreeMap<String, rail::ChangedFile>,
+    /// The cost of each prompt, with its sub-agents.
+    #[serde(skip)]
+    costs: HashMap<u64, PromptCost>,
     #[serde(skip)]
     diffs: HashMap<Digest, Option<Vec<DiffFile>>>,
+}
+
+/// A session that an address names, with what its pages show around it.
+pub(crate) struct NamedSession {
+    pub(crate) session: SessionEntry,
+    pub(crate) clock: Clock,
+    pub(crate) proof: ProofState,
 }
 
 /// The conversation page.
@@ -76,18 +102,30 @@ pub(crate) async fn session(
     mut asked: Asked,
     Path(name): Path<String>,
 ) -> Result<Response, Problem> {
-    let (session, clock) = find(&mut asked, &name).await?;
+    let NamedSession {
+        session,
+        clock,
+        proof,
+    } = find(&mut asked, &name).await?;
+    if let Some(position) = asked.params.position("position")? {
+        return turn_link::follow(&asked, session.id, position, asked.at()).await;
+    }
+    let beside = neighbours(&asked, &session, clock).await?;
+    if !asked.moment.is_chosen && session.status != "active" {
+        let searching = &asked.shared.searching;
+        searching.warm(asked.annals(), [SessionLength::of_entry(&session)]);
+    }
     let read = read(&asked, session).await?;
-    let page = page(&asked, read, "");
-    let draw = |read: &SessionConversation| conversation(read, &asked, clock);
+    let page = session_page(&read.session, &asked, "").with_data(read);
+    let draw = |read: &SessionConversation| conversation(read, &asked, clock, (proof, &beside));
     asked.answer(page, draw).await
 }
 
 /// Turns alone: a part that a page loads, a turn in full, or a sub-agent's conversation.
 pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
-    let (session, clock) = find(&mut asked, &name).await?;
+    let NamedSession { session, clock, .. } = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
-    let page = page(&asked, read, ": turns");
+    let page = session_page(&read.session, &asked, "Turns of ").with_data(read);
     let draw = |read: &SessionConversation| {
         html! {
             (head::crumb(&read.session, asked.moment, true))
@@ -98,19 +136,17 @@ pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<
     asked.answer(page, draw).await
 }
 
-fn page(asked: &Asked, read: SessionConversation, title: &str) -> Page<SessionConversation> {
+/// A page of a session, without data. Its title is `of` and the session's name; it follows the session's streams.
+fn session_page(session: &SessionEntry, asked: &Asked, of: &str) -> Page<()> {
     Page {
-        title: format!("{}{title}", read.session.name()),
+        title: format!("{of}{}", session.name()),
         section: SESSIONS,
-        live: Live::Streams(streams(&read.session)),
+        live: Live::Streams(streams(session)),
         slider: Slider::Positions,
-        subject: Some(read.session.id.to_string()),
+        subject: Some(session.id.to_string()),
         markdown: String::new(),
-        command: format!(
-            "annals show {} --at {}",
-            read.session.id, asked.moment.position
-        ),
-        data: read,
+        command: format!("annals show {} --at {}", session.id, asked.moment.position),
+        data: (),
     }
 }
 
@@ -122,7 +158,7 @@ fn streams(session: &SessionEntry) -> Vec<String> {
 }
 
 /// Finds the session that an address names, as of the shown position.
-pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry, Clock), Problem> {
+pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<NamedSession, Problem> {
     if name.chars().count() > NAME {
         return Err(Problem::invalid(format!(
             "the session's name is too long: expected at most {NAME} characters"
@@ -130,7 +166,7 @@ pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry,
     }
     let conversations = asked.annals().conversations();
     let found = conversations.find(name).await?;
-    let family = conversations.family(found.id, at(asked)).await?;
+    let family = conversations.family(found.id, asked.at()).await?;
     let rest = asked
         .path
         .strip_prefix("/sessions/")
@@ -139,15 +175,36 @@ pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry,
     // The address that always shows this page has the whole id.
     asked.path = format!("/sessions/{}{rest}", found.id);
     let clock = clock(asked).await?;
-    Ok((SessionEntry::of(&family.session), clock))
+    let session = SessionEntry::of(&family.session);
+    let newest = Position(session.last_position);
+    let (proof, _) = crate::proof::checkpoint(&asked.shared, newest).await;
+    Ok(NamedSession {
+        session,
+        clock,
+        proof,
+    })
 }
 
-/// The shown position, for queries.
-pub(crate) fn at(asked: &Asked) -> At {
-    match asked.moment.is_chosen {
-        true => asked.moment.at(),
-        false => At::Now,
+/// The streams of a session: of its task, of its runs and of their pipelines.
+pub(crate) async fn session_streams(
+    asked: &Asked,
+    session: &SessionEntry,
+) -> Result<Vec<StreamRef>, Problem> {
+    let mut streams = Vec::new();
+    let place = asked.annals().index().place(session.id).await?;
+    streams.extend(place.map(|(_, stream)| stream));
+    for run in &session.runs {
+        streams.push(RunId(*run).stream());
+        let pipeline = window::pipeline_of_run(asked.annals(), *run).await?;
+        streams.extend(pipeline.map(|(pipeline, _)| PipelineId(pipeline).stream()));
     }
+    let mut seen = Vec::new();
+    streams.retain(|stream| {
+        let is_new = !seen.contains(stream);
+        seen.push(*stream);
+        is_new
+    });
+    Ok(streams)
 }
 
 /// The time that counts as now: that of the shown position, if one is chosen.
@@ -180,8 +237,7 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
             )));
         }
     };
-    let counted = session.prompts + session.answers + session.tool_calls;
-    let is_short = counted.saturating_mul(2) <= WHOLE && !asked.is_api;
+    let is_short = is_short(&session) && !asked.is_api;
     let range = match is_short {
         true => TurnRange::all(),
         false => TurnRange::new(from, limit.saturating_add(1)),
@@ -199,10 +255,14 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
     let next = turns.iter().any(|turn| turn.number >= last).then_some(last);
     let is_in = |turn: &&Turn| (from..last).contains(&turn.number);
     let part: Vec<Turn> = turns.iter().filter(is_in).cloned().collect();
-    let diffs = match asked.is_api {
-        true => HashMap::new(),
-        false => diffs(asked.annals(), &part, DIFFS).await?,
+    let (diffs, files) = match asked.is_api {
+        true => Default::default(),
+        false => (
+            diffs(asked.annals(), &part, DIFFS).await?,
+            changed_files(asked, &session).await?,
+        ),
     };
+    let costs = prompt_costs(&session, &prompts, &turns);
     Ok(SessionConversation {
         session,
         prompts,
@@ -211,8 +271,36 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
         from,
         next,
         all: turns,
+        files,
+        costs,
         diffs,
     })
+}
+
+/// Returns `true` if all turns of a session are read for one page.
+fn is_short(session: &SessionEntry) -> bool {
+    let counted = session.prompts + session.answers + session.tool_calls;
+    counted.saturating_mul(2) <= WHOLE
+}
+
+/// The files that a session and its sub-agents changed, by path.
+async fn changed_files(
+    asked: &Asked,
+    session: &SessionEntry,
+) -> Result<BTreeMap<String, rail::ChangedFile>, Problem> {
+    let own: Vec<_> = session.all_sub_agents().iter().map(|it| it.id).collect();
+    let conversations = asked.annals().conversations();
+    let read = conversations.changed_files(session.id, asked.at()).await?;
+    let mut files: BTreeMap<String, rail::ChangedFile> = BTreeMap::new();
+    for (of, file) in read {
+        if of != session.id && !own.contains(&of) {
+            continue;
+        }
+        let known = files.entry(file.path).or_default();
+        known.added = known.added.saturating_add(file.added);
+        known.deleted = known.deleted.saturating_add(file.deleted);
+    }
+    Ok(files)
 }
 
 /// Reads the diffs of turns, up to `most` bytes.
@@ -221,9 +309,18 @@ pub(crate) async fn diffs(
     turns: &[Turn],
     most: usize,
 ) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
+    diffs_of(annals, digests(turns), most).await
+}
+
+/// Reads diffs, up to `most` bytes.
+pub(crate) async fn diffs_of(
+    annals: &Annals,
+    digests: impl Iterator<Item = Digest>,
+    most: usize,
+) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
     let mut read = HashMap::new();
     let mut left = most;
-    for digest in digests(turns) {
+    for digest in digests {
         if left == 0 || read.contains_key(&digest) {
             continue;
         }
@@ -253,33 +350,17 @@ pub(crate) fn layout(asked: &Asked) -> Layout {
     }
 }
 
-/// The cost of tokens, where their models have a price.
-pub(crate) fn price(models: &[ModelUse]) -> Option<u128> {
-    let epoch = NaiveDate::default();
-    let table = PriceTable::standard();
-    let mut sum = None;
-    for one in models {
-        let day = epoch
-            .checked_add_signed(TimeDelta::days(one.day.into()))
-            .unwrap_or(epoch);
-        let price = one
-            .model
-            .as_deref()
-            .and_then(|model| table.price(model, day));
-        if let Some(price) = price {
-            let (micros, _) = price.cost(&one.used.tokens);
-            sum = Some(micros.saturating_add(sum.unwrap_or(0)));
-        }
-    }
-    sum
-}
-
 /// Draws the whole page.
-fn conversation(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
+fn conversation(
+    read: &SessionConversation,
+    asked: &Asked,
+    clock: Clock,
+    (proof, beside): (ProofState, &Neighbours),
+) -> Markup {
     let session = &read.session;
     let rail = rail::draw(read, asked, clock);
     html! {
-        (head::draw(session, asked, clock, "Conversation"))
+        (head::draw(session, asked, (clock, proof, beside), "Conversation"))
         div.split {
             aside.rail aria-label="Session contents" { (rail) }
             div {
@@ -312,6 +393,7 @@ fn bar(read: &SessionConversation, asked: &Asked) -> Markup {
             button.button.desk type="button" data-do="answers" aria-pressed="false" hidden title="Key: a" { "Answers only" }
             button.button.desk type="button" data-do="unfold" hidden title="Key: Shift O" { "Unfold all" }
             a.button data-do="error" href=(asked.moment.link(&format!("{address}/find?failed=1"))) title="Key: e" { "Next error" }
+            output.num.dim.errors aria-live="polite" {}
             span.spacer.desk {}
             (layouts(asked))
         }
@@ -341,6 +423,8 @@ fn part(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
     let mut drawing = Drawing {
         session,
         prompts: &read.prompts,
+        costs: &read.costs,
+        find: asked.params.get("find").map(str::to_lowercase),
         clock,
         moment: asked.moment,
         layout: layout(asked),
@@ -404,7 +488,8 @@ fn ending(read: &SessionConversation, clock: Clock) -> Markup {
     }
 }
 
-fn capitalized(word: &str) -> String {
+/// A word that begins a sentence.
+pub(crate) fn capitalized(word: &str) -> String {
     let mut chars = word.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).collect()

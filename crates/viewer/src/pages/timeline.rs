@@ -19,10 +19,10 @@ use axum::response::Response;
 use maud::html;
 use uuid::Uuid;
 
-pub(crate) use self::draw::still;
-use self::marks::Lane;
-pub(crate) use self::model::Timeline;
+pub(crate) use self::draw::{draw, still};
+pub(crate) use self::marks::{Lane, Mark, intents_of, run_marks};
 use self::model::{Shown, timeline_of};
+pub(crate) use self::model::{Timeline, TimelineView};
 use crate::answer::{Asked, Page};
 use crate::costing;
 use crate::html::duration;
@@ -50,6 +50,7 @@ pub(crate) async fn timeline(
     }
     let row = reading.row(&found.row).await?;
     let row = row.unwrap_or_else(|| Row::of(&found.row));
+    let session = object::session_of(&asked, &found).await?;
     let page = Page {
         title: format!("Timeline of {}", row.name()),
         section: "Runs",
@@ -57,17 +58,20 @@ pub(crate) async fn timeline(
         slider,
         subject: Some(found.id.to_string()),
         markdown: markdown(&row, &timeline),
-        command: format!("annals history {} --at {}", found.id, asked.moment.position),
+        command: format!(
+            "annals log history {} --at {}",
+            found.id, asked.moment.position
+        ),
         data: timeline,
     };
-    let draw = |timeline: &Timeline| {
+    let page_of = |timeline: &Timeline| {
         html! {
-            (object::head(&row, found.kind))
+            (object::head(&row, found.kind, session.as_ref(), asked.moment))
             (object::tabs(found.kind, found.id, "Timeline", asked.moment))
-            (draw::draw(timeline, &asked))
+            (draw(timeline, &asked, TimelineView { moment: asked.moment, clock: None, of: "run" }))
         }
     };
-    asked.answer(page, draw).await
+    asked.answer(page, page_of).await
 }
 
 /// What a run cost until now.
@@ -89,7 +93,16 @@ pub(crate) async fn read(
     from: usize,
 ) -> Result<Timeline, Problem> {
     let marks = marks::marks(reading, run).await?;
-    let mut timeline = timeline_of(&marks, from);
+    of_marks(reading, &marks, from).await
+}
+
+/// A part of the timeline of marks that are in order.
+pub(crate) async fn of_marks(
+    reading: &mut Reading<'_>,
+    marks: &[Mark],
+    from: usize,
+) -> Result<Timeline, Problem> {
+    let mut timeline = timeline_of(marks, from);
     for shown in &mut timeline.marks {
         if let Some(line) = line(reading, shown).await? {
             shown.name = Some(line);

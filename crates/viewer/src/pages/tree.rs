@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{Asked, Live, Page};
-use crate::html::{grouped, place, status_or_none, tokens};
+use crate::figures::grouped;
+use crate::html::{place, status_or_none, tokens};
 use crate::model::Row;
 use crate::moment::Moment;
 use crate::pages::list::plain;
@@ -59,13 +60,14 @@ pub(crate) async fn tree(mut asked: Asked, Path(name): Path<String>) -> Result<R
         slider,
         subject: Some(found.id.to_string()),
         markdown: markdown(&tree),
-        command: format!("annals tree {}", found.id),
+        command: format!("annals log tree {}", found.id),
         data: tree,
     };
+    let session = object::session_of(&asked, &found).await?;
     let moment = asked.moment;
     let whole = |tree: &Tree| {
         html! {
-            (object::head(&first, found.kind))
+            (object::head(&first, found.kind, session.as_ref(), moment))
             (object::tabs(found.kind, found.id, "Tree", moment))
             (draw(tree, moment))
         }

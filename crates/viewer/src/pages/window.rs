@@ -8,13 +8,16 @@ mod tape;
 
 use std::collections::BTreeSet;
 
-use annals::domain::{Kind, PlanId};
+use annals::Annals;
+use annals::domain::{Kind, PlanId, StreamRef};
+use annals::event_log::Position;
 use annals::projections::{ObjectView, Relation};
 use axum::extract::Path;
 use axum::response::Response;
 use maud::html;
 use uuid::Uuid;
 
+pub(crate) use self::draw::draw;
 pub(crate) use self::model::Window;
 use self::model::window_of;
 use crate::answer::{Asked, Live, Page};
@@ -31,13 +34,43 @@ pub(crate) async fn window(
 ) -> Result<Response, Problem> {
     let (found, slider) = asked.find(&name).await?;
     let (pipeline, plan) = pipeline_of(&asked, &found).await?;
+    let session = object::session_of(&asked, &found).await?;
     // What happened once is shown with the window that was in force then.
     let own = match found.kind {
         Kind::Run | Kind::Plan | Kind::ContextPipeline => asked.moment.position,
         _ => found.row.first_position.min(asked.moment.position),
     };
+    let (window, stream) = read(&asked, (pipeline, plan), own).await?;
+    let row = asked.reading().row(&found.row).await?;
+    let row = row.unwrap_or_else(|| Row::of(&found.row));
+    let page = Page {
+        title: format!("Context of {}", row.name()),
+        section: object::section(found.kind),
+        live: Live::Streams(vec![stream.to_string(), found.stream.to_string()]),
+        slider,
+        subject: Some(found.id.to_string()),
+        markdown: markdown(&window),
+        command: format!("annals show {} --window --at {}", found.id, own),
+        data: window,
+    };
+    let page_of = |window: &Window| {
+        html! {
+            (object::head(&row, found.kind, session.as_ref(), asked.moment))
+            (object::tabs(found.kind, found.id, "Context", asked.moment))
+            (draw(window, &asked))
+        }
+    };
+    asked.answer(page, page_of).await
+}
+
+/// Reads the window of a pipeline, which a plan may use, at a position.
+pub(crate) async fn read(
+    asked: &Asked,
+    (pipeline, plan): (Uuid, Option<Uuid>),
+    position: Position,
+) -> Result<(Window, StreamRef), Problem> {
     let then = Moment {
-        position: own,
+        position,
         ..asked.moment
     };
     let mut reading = Reading::new(asked.annals(), then);
@@ -45,34 +78,30 @@ pub(crate) async fn window(
     let ObjectView::ContextPipeline(view) = reading.view(&of).await? else {
         return Err(Problem::invalid("expected a context pipeline"));
     };
-    let consumed = consumed(&asked, plan, then).await?;
+    let consumed = consumed(asked, plan, then).await?;
     let from = asked.params.number("from")?.unwrap_or(0);
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     let seen = view.seen();
-    let mut window = window_of(&seen, own, &consumed, from);
+    let mut window = window_of(&seen, position, &consumed, from);
     if let Some(policy) = beside::asked_for(&asked.params)? {
         window.beside = Some(beside::beside(asked.annals(), &seen, policy, then).await?);
     }
-    let row = asked.reading().row(&found.row).await?;
-    let row = row.unwrap_or_else(|| Row::of(&found.row));
-    let page = Page {
-        title: format!("Context of {}", row.name()),
-        section: object::section(found.kind),
-        live: Live::Streams(vec![of.stream.to_string(), found.stream.to_string()]),
-        slider,
-        subject: Some(found.id.to_string()),
-        markdown: markdown(&window),
-        command: format!("annals show {} --window --at {}", found.id, own),
-        data: window,
+    Ok((window, of.stream))
+}
+
+/// The pipeline of a run with its plan; `None` if it has none.
+pub(crate) async fn pipeline_of_run(
+    annals: &Annals,
+    run: Uuid,
+) -> Result<Option<(Uuid, Option<Uuid>)>, Problem> {
+    let index = annals.index();
+    let plans = index.named(run, Relation::RunPlan, 1).await?;
+    let Some(plan) = plans.first().copied() else {
+        return Ok(None);
     };
-    let draw = |window: &Window| {
-        html! {
-            (object::head(&row, found.kind))
-            (object::tabs(found.kind, found.id, "Context", asked.moment))
-            (draw::draw(window, &asked))
-        }
-    };
-    asked.answer(page, draw).await
+    let pipelines = index.named(plan, Relation::PlanPipeline, 1).await?;
+    let pipeline = pipelines.first().copied();
+    Ok(pipeline.map(|pipeline| (pipeline, Some(plan))))
 }
 
 /// The pipeline that an object had its context from, and the plan by which it did.

@@ -3,6 +3,9 @@
 mod axe;
 mod driver;
 mod given;
+mod home;
+mod phone;
+mod typing;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -23,6 +26,11 @@ struct Browser {
 
 impl Browser {
     async fn start() -> Option<Browser> {
+        Browser::start_with(&[]).await
+    }
+
+    /// Starts it with further arguments.
+    async fn start_with(more: &[&str]) -> Option<Browser> {
         let process = match Driver::start() {
             Ok(process) => process,
             Err(missing) => {
@@ -32,7 +40,7 @@ impl Browser {
             }
         };
         let mut wanted = DesiredCapabilities::chrome();
-        for argument in [
+        let arguments = [
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
@@ -40,7 +48,8 @@ impl Browser {
             "--hide-scrollbars",
             "--force-color-profile=srgb",
             "--window-size=1280,900",
-        ] {
+        ];
+        for argument in arguments.iter().chain(more) {
             wanted.add_arg(argument).unwrap();
         }
         wanted
@@ -121,8 +130,11 @@ fn pages_work_in_a_browser() {
         the_slider_shows_what_at_shows(&browser, &viewing).await;
         the_keyboard_reaches_everything(&browser, &viewing).await;
         a_conversation_goes_by_keyboard(&browser, &viewing).await;
+        typing::suggestions_appear_while_typing(&browser, &viewing).await;
         nobody_is_kept_out(&browser, &viewing).await;
         phones_scroll_in_one_direction(&browser, &viewing).await;
+        phone::pages_fit_a_phone(&browser, &viewing).await;
+        sessions_follow_each_other_by_keyboard(&browser, &viewing, &place).await;
         a_new_event_appears(&browser, &viewing, &place).await;
         browser.driver.quit().await.unwrap();
     });
@@ -276,14 +288,18 @@ async fn a_conversation_goes_by_keyboard(browser: &Browser, viewing: &Viewing) {
     browser
         .until("return document.activeElement.id === 'find-here'")
         .await;
+    // Who leaves the box before the matches are there is not taken back to it.
     browser.press("cargo").await;
-    browser.press(Key::Enter).await;
+    let chain = browser.driver.action_chain();
+    let chain = chain.send_keys(Key::Enter).send_keys(Key::Escape);
+    chain.perform().await.unwrap();
     browser
         .until(
             "return /^[1-9][0-9]* of [1-9]/.test(document.querySelector('.bar output').innerText)",
         )
         .await;
-    browser.press(Key::Escape).await;
+    let left = "return document.activeElement.id !== 'find-here'";
+    assert_eq!(browser.run(left).await, json!(true));
     browser.press("u").await;
     browser
         .until("return location.search.includes('layout=split')")
@@ -308,6 +324,31 @@ async fn a_conversation_goes_by_keyboard(browser: &Browser, viewing: &Viewing) {
     assert_eq!(browser.run(shown).await, json!(false));
     browser.press("t").await;
     browser.until(shown).await;
+    assert_eq!(browser.errors().await, Vec::<String>::new());
+}
+
+/// The next and the previous session of the list, by their keys.
+async fn sessions_follow_each_other_by_keyboard(
+    browser: &Browser,
+    viewing: &Viewing,
+    place: &Place,
+) {
+    let (task, run) = (uuid(0xb01), uuid(0xb02));
+    place.agent("create_task", json!({ "id": task, "title": "Another" }));
+    place.agent("create_run", json!({ "id": run, "task": task }));
+    place.agent(
+        "record_tool_invocation",
+        json!({ "run": run, "tool_name": "bash", "status": "ok" }),
+    );
+    browser.goto(viewing, &format!("/sessions/{task}")).await;
+    browser.picture("neighbours").await;
+    for (key, other) in [("J", uuid(TASK)), ("K", task)] {
+        browser.press(key).await;
+        let is_there = format!(
+            "return location.pathname === '/sessions/{other}' && document.readyState === 'complete' && document.querySelector('.live.on') !== null"
+        );
+        browser.until(&is_there).await;
+    }
     assert_eq!(browser.errors().await, Vec::<String>::new());
 }
 

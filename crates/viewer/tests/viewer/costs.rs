@@ -2,12 +2,12 @@
 
 use annals::blocking::Wait;
 use annals::domain::{ActorRef, Command};
-use annals::projections::CostAxis;
+use annals::projections::{CostAxis, CostZone};
 use annals::{CostQuery, Request};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::support::{Place, RUN, Viewing, story, uuid};
+use crate::support::{Place, RUN, TASK, Viewing, story, uuid};
 
 /// A story whose run used two models, one of which has no price, and whose second run used one on another day.
 fn used(place: &Place) -> String {
@@ -43,7 +43,7 @@ fn rows_are_those_of_the_report() {
     let viewing = Viewing::of(&place);
     for axis in CostAxis::ALL {
         let costs = viewing.data(&format!("/costs?by={axis}"));
-        let query = CostQuery::by([axis]);
+        let query = CostQuery::by([axis]).with_zone(CostZone::Local);
         let report = place.annals.costs().report(&query).wait().unwrap();
         let total = u64::try_from(report.total.computed_micros).unwrap();
         assert_eq!(costs["total"]["computed_micros"], total, "{axis}");
@@ -80,6 +80,8 @@ fn a_page_draws_days_and_leads_to_what_they_were_spent_on() {
     let runs = viewing.get("/costs?by=run").body;
     assert!(runs.contains(&format!("/objects/{run}")), "{runs}");
     assert!(runs.contains("Measure it"), "a run is called by its task");
+    let sessions = viewing.get("/costs?by=session").body;
+    assert!(sessions.contains("class=\"days\""), "{sessions}");
     let models = viewing.get("/costs?by=model").body;
     assert!(models.contains("a &lt;b&gt;model&lt;/b&gt;"), "{models}");
     assert!(models.contains("unpriced"), "{models}");
@@ -107,6 +109,10 @@ fn costs_are_asked_for_by_time_and_by_what_they_belong_to_and_in_parts() {
     assert_eq!(tokens("since=2026-01-03"), 4_100);
     assert_eq!(tokens("until=2026-01-02"), 1_230);
     assert_eq!(tokens(&format!("of={run}")), 4_100);
+    assert_eq!(tokens("project=/nowhere"), 0);
+    assert_eq!(tokens("agent=nobody"), 0);
+    let limited = viewing.get("/costs?by=model&project=%2Fnowhere").body;
+    assert!(limited.contains("Only the project /nowhere"), "{limited}");
     let first = viewing.data("/costs?by=model&limit=1");
     assert_eq!(
         (&first["rows_total"], &first["next"]),
@@ -122,4 +128,73 @@ fn costs_are_asked_for_by_time_and_by_what_they_belong_to_and_in_parts() {
     let lasting = lasting.replace("&amp;", "&");
     assert!(lasting.contains("until="), "{lasting}");
     assert_eq!(viewing.get(&lasting).status, 200, "{lasting}");
+}
+
+/// A session is named by its agent's id: the row has its title, and leads to it.
+#[test]
+fn a_row_of_a_session_leads_to_it() {
+    let place = Place::new();
+    let run = used(&place);
+    for (task, name) in [(uuid(TASK), "s-1"), (uuid(0xb01), "s-2")] {
+        let ids = json!({ "claude.session": name });
+        place.agent(
+            "set_metadata",
+            json!({ "object": task, "external_ids": ids }),
+        );
+    }
+    // The work of a sub-agent belongs to the session above it.
+    let (child, child_run) = (uuid(0xb11), uuid(0xb12));
+    let fields = json!({ "id": child, "title": "Look around", "parent": uuid(0xb01) });
+    place.agent("create_task", fields);
+    place.agent("create_run", json!({ "id": child_run, "task": child }));
+    let usage = json!({ "run": child_run, "model": "claude-opus-4-5", "uncached_input_tokens": 9, "output_tokens": 1 });
+    place.agent("record_usage", usage);
+    let viewing = Viewing::of(&place);
+    for by in ["session", "session,model", "day,session", "task,session"] {
+        let page = viewing.get(&format!("/costs?by={by}")).body;
+        for task in [uuid(TASK), uuid(0xb01)] {
+            let link = format!("<a href=\"/sessions/{task}\" title=\"s-");
+            assert!(page.contains(&link), "{by}, {link}: {page}");
+        }
+        let rows = viewing.data(&format!("/costs?by={by}"));
+        let report = CostQuery::by(
+            by.split(',')
+                .map(|it| it.parse().unwrap())
+                .collect::<Vec<CostAxis>>(),
+        );
+        let report = report.with_zone(CostZone::Local);
+        let report = place.annals.costs().report(&report).wait().unwrap();
+        let values = |row: &Value| -> Vec<Value> {
+            let by = row["by"].as_array().unwrap().iter();
+            by.map(|key| key["value"].clone()).collect()
+        };
+        let shown: Vec<(Vec<Value>, Value)> = rows["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (values(row), row["sums"]["total_tokens"].clone()))
+            .collect();
+        let expected: Vec<(Vec<Value>, Value)> = report
+            .rows
+            .iter()
+            .map(|row| {
+                let tokens = u64::try_from(row.sums.used.tokens.total()).unwrap();
+                let values = row.by.iter().map(|key| json!(key.value)).collect();
+                (values, json!(tokens))
+            })
+            .collect();
+        assert_eq!(shown, expected, "{by}");
+        let column = by.split(',').position(|it| it == "session").unwrap();
+        for row in rows["rows"].as_array().unwrap() {
+            let key = &row["by"][column];
+            let expected = match key["value"].as_str() {
+                Some("s-1") => json!(uuid(TASK)),
+                Some("s-2") => json!(uuid(0xb01)),
+                _ => Value::Null,
+            };
+            assert_eq!(key["object"], expected, "{by}: {row}");
+            assert_ne!(key["title"], Value::Null, "{by}: {row}");
+        }
+    }
+    assert_ne!(run, uuid(TASK));
 }

@@ -123,7 +123,7 @@ fn what_is_not_there_is_named_with_its_status() {
     status("/events/-1", 400, "invalid_request");
     status(&format!("/runs?at={huge}"), 404, "beyond_end");
     status(&format!("/runs?at={beyond}"), 400, "invalid_time");
-    status("/runs?at=yesterday", 400, "invalid_time");
+    status("/runs?at=soon", 400, "invalid_time");
     status(
         "/runs?at=occurred:2026-01-01T00:00:00Z",
         400,
@@ -199,6 +199,27 @@ fn what_is_not_there_is_named_with_its_status() {
     );
     status(&format!("{session}/find?q={long}"), 400, "invalid_request");
     status(&format!("{session}/nothing"), 404, "not_found");
+    status(&format!("{session}/context?run=0"), 400, "invalid_request");
+    status(&format!("{session}/context?run=99"), 400, "invalid_request");
+    status(
+        &format!("{session}/context?beside=x"),
+        400,
+        "invalid_request",
+    );
+    status(
+        &format!("{session}/history?order=x"),
+        400,
+        "invalid_request",
+    );
+    status(
+        &format!("{session}/timeline?from=x"),
+        400,
+        "invalid_request",
+    );
+    for page in ["timeline", "context", "history", "proof"] {
+        status(&format!("{session}/{page}?at=1"), 404, "not_yet");
+        status(&format!("/sessions/zzzz/{page}"), 404, "not_found");
+    }
     for filter in [
         "sort=%3Cb%3E",
         "order=up",
@@ -230,6 +251,10 @@ fn what_is_not_there_is_named_with_its_status() {
         format!("{session}?from={huge}"),
         format!("{session}/turns?from={huge}&limit=1"),
         format!("{session}/files?from={huge}"),
+        format!("{session}/timeline?from={huge}"),
+        format!("{session}/context?from={huge}"),
+        format!("{session}/history?after={huge}"),
+        format!("{session}/history?after={huge}&order=oldest"),
         format!("{session}/files?prompt={huge}"),
     ] {
         assert_eq!(viewing.get(&format!("/api/v1{path}")).status, 200, "{path}");
@@ -450,9 +475,17 @@ fn ten_thousand_clients_that_only_hold_on_keep_nobody_out() {
     }
     println!("an honest request took {worst:?} at most");
     assert_within(worst, Duration::from_secs(20));
-    // The viewer's side of the connections, besides our own.
-    let theirs = open_files().saturating_sub(files + slow.len());
-    assert!(theirs <= 64 + 8, "{theirs} connections are open");
+    // The viewer's side of the connections, besides our own. A busy machine closes the last ones a moment later.
+    let theirs = || open_files().saturating_sub(files + slow.len());
+    let began = Instant::now();
+    while theirs() > 64 + 8 {
+        let open = theirs();
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "{open} connections are open"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let grown = own_allocated().saturating_sub(memory);
     assert!(grown < 64 * 1024 * 1024, "{grown} bytes more");
 }

@@ -1,21 +1,26 @@
-//! A page costs what it shows, however long the log is. `ANNALS_VIEWER_EVENTS` says how long; the times are promised where it
-//! is set, and by `make timings`. Among other tests the times in two logs are compared, a long one and a short one.
+//! A page costs what it shows, however long the log is. `ANNALS_VIEWER_EVENTS` says how long, and `ANNALS_VIEWER_SESSIONS` how many
+//! sessions it has; the times are promised where the first one is set, and by `make timings`. Among other tests the times in two logs are compared, a long one and a short one.
 
 use std::time::{Duration, Instant};
 
 use annals::Request;
 use annals::blocking::Wait;
 use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
-use annals::domain::run::{CreateRun, RecordToolInvocation, StartPatching, ToolStatus};
+use annals::domain::run::{
+    CreateRun, RecordToolInvocation, RecordUsage, StartPatching, ToolStatus,
+};
 use annals::domain::task::CreateTask;
-use annals::domain::{ActorRef, Command, IntentId, Json, RunId, TaskId};
+use annals::domain::{ActorRef, Command, Environment, IntentId, Json, RunId, TaskId};
 use annals_testkit::process::is_exact;
+use chrono::TimeDelta;
 use uuid::Uuid;
 
 use crate::support::{Place, Viewing};
 
-/// Calls of a run.
+/// Calls of a run, unless the number of sessions says otherwise.
 const CALLS: usize = 200;
+/// Events of a run beside its calls.
+const OTHERS: usize = 11;
 /// Calls of the longest run.
 const MANY: usize = 20_000;
 
@@ -23,13 +28,27 @@ fn id(kind: u128, number: usize) -> Uuid {
     Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0000 | kind << 40 | number as u128)
 }
 
-/// Fills a log: many runs of two hundred calls, and one of very many.
+/// A number from the environment.
+fn given(name: &str) -> Option<usize> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Calls of each run of a log of so many events.
+fn calls_of(events: usize) -> usize {
+    let sessions = given("ANNALS_VIEWER_SESSIONS");
+    let each = sessions.map(|sessions| (events / sessions.max(1)).saturating_sub(OTHERS));
+    each.map_or(CALLS, |calls| calls.max(1))
+}
+
+/// Fills a log: many runs with calls and tokens, an hour apart, and one run of very many calls.
 fn fill(place: &Place, events: usize) {
+    let now = annals::event_log::now();
+    let each = calls_of(events);
     let agent = ActorRef::agent("coder");
     let ada = ActorRef::human("ada");
     let mut bulk = place.annals.bulk();
     let mut number = 0;
-    while number * (CALLS + 9) < events {
+    while number * (each + OTHERS) < events {
         let (intent, task, run) = (
             IntentId(id(1, number)),
             TaskId(id(2, number)),
@@ -43,17 +62,31 @@ fn fill(place: &Place, events: usize) {
             ActivateIntent::new(intent).into(),
         ];
         let task_of = CreateTask::new(format!("Task {number}")).with_id(task);
-        let by_agent: [Command; 3] = [
+        let cwd = format!("/home/ada/project-{}", number % 12);
+        let environment = Environment::new("linux", "x86_64", cwd);
+        let run_of = CreateRun::new(task).with_id(run);
+        let used = |tokens| {
+            let usage = RecordUsage::new(run, tokens, 400);
+            usage.with_model("claude-opus-4-5".to_owned())
+        };
+        let by_agent: [Command; 5] = [
             task_of.with_intent(intent).into(),
-            CreateRun::new(task).with_id(run).into(),
+            run_of.with_environment(environment).into(),
             StartPatching::new(run).into(),
+            used(1_000).into(),
+            used(3_000).into(),
         ];
         let by_ada = by_ada.map(|command| Request::new(ada.clone(), command));
-        let by_agent = by_agent.map(|command| Request::new(agent.clone(), command));
+        let at = now - TimeDelta::hours(i64::try_from(number).unwrap());
+        let by_agent = by_agent.map(|command| {
+            let mut request = Request::new(agent.clone(), command);
+            request.at = Some(at.into());
+            request
+        });
         for request in by_ada.into_iter().chain(by_agent) {
             bulk.execute(None, vec![request]).wait().unwrap();
         }
-        let calls = if number == 0 { MANY.min(events) } else { CALLS };
+        let calls = if number == 0 { MANY.min(events) } else { each };
         for calls in (0..calls).collect::<Vec<usize>>().chunks(100) {
             let call = |n: &usize| {
                 let status = if n.is_multiple_of(50) {
@@ -65,7 +98,9 @@ fn fill(place: &Place, events: usize) {
                     .with_args(Json::parse(&format!(r#"{{"command":"cargo test case_{n}"}}"#)).ok())
                     .with_result_summary(format!("test case_{n} ... ok"))
                     .with_duration_ms(12);
-                Request::new(agent.clone(), call)
+                let mut request = Request::new(agent.clone(), call);
+                request.at = Some(at.into());
+                request
             };
             bulk.execute(None, calls.iter().map(call).collect())
                 .wait()
@@ -84,13 +119,13 @@ const NOISE: Duration = Duration::from_millis(20);
 
 /// The addresses of a log of so many events, and how long each may take by itself.
 fn addresses(events: usize, end: u64) -> Vec<(String, Duration)> {
-    let number = 1.min(events / (CALLS + 9));
+    let number = 1.min(events / (calls_of(events) + OTHERS));
     let (intent, run, longest) = (id(1, number), id(3, number), id(3, 0));
     let past = end - end / 10;
     let half = MANY.min(events) / 2;
     let (quick, slow) = (Duration::from_millis(50), Duration::from_millis(200));
     let pages = [
-        ("/".to_owned(), slow),
+        ("/".to_owned(), Duration::from_millis(100)),
         (format!("/?at={past}"), slow),
         ("/runs".to_owned(), quick),
         (format!("/runs?at={past}"), quick),
@@ -150,9 +185,7 @@ fn filled(events: usize) -> (Place, Viewing, Vec<(String, Duration)>) {
 /// as long in one that is ten times as long.
 #[test]
 fn a_page_costs_what_it_shows() {
-    let events = std::env::var("ANNALS_VIEWER_EVENTS")
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let events = given("ANNALS_VIEWER_EVENTS");
     if events.is_some() || is_exact() {
         let (_place, viewing, addresses) = filled(events.unwrap_or(EVENTS));
         for (address, most) in addresses {

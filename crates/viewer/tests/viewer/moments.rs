@@ -140,3 +140,135 @@ fn a_time_is_the_last_position_by_then() {
         .json();
     assert_eq!(before["position"], 0);
 }
+
+/// Every page and every address of the API that is of a moment.
+fn addresses() -> Vec<String> {
+    let [intent, run, patch_set] = [INTENT, RUN, PATCH_SET].map(uuid);
+    let pages = [
+        "/sessions?q=cache",
+        "/sessions/@last",
+        "/sessions/@last/turns",
+        "/sessions/@last/find?q=cache",
+        "/sessions/@last/files",
+        "/sessions/@last/timeline",
+        "/sessions/@last/context",
+        "/sessions/@last/history",
+        "/sessions/@last/proof",
+        "/overview",
+        "/decisions",
+        "/search?q=cache",
+        "/log",
+        "/intents",
+        "/runs",
+    ];
+    let of_objects = [
+        format!("/objects/{run}"),
+        format!("/objects/{run}/history"),
+        format!("/objects/{intent}/tree"),
+        format!("/objects/{run}/timeline"),
+        format!("/objects/{run}/window"),
+        format!("/objects/{patch_set}/diff"),
+        format!("/compare?a={run}&b={run}"),
+    ];
+    let pages: Vec<String> = pages
+        .map(str::to_owned)
+        .into_iter()
+        .chain(of_objects)
+        .collect();
+    let api = pages.iter().map(|page| format!("/api/v1{page}"));
+    api.chain(pages.clone()).chain(["/".to_owned()]).collect()
+}
+
+fn with_at(address: &str, at: &str) -> String {
+    let sign = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{sign}at={at}")
+}
+
+#[test]
+fn every_address_takes_the_names_of_times() {
+    let place = Place::new();
+    story(&place);
+    let viewing = Viewing::of(&place);
+    let end = place.annals.position().0;
+    let tomorrow = chrono::Utc::now() + chrono::TimeDelta::days(2);
+    let tomorrow = tomorrow.format("%Y-%m-%d").to_string();
+    for address in addresses() {
+        let known = viewing.get(&with_at(&address, &end.to_string()));
+        assert_eq!(known.status, 200, "{address}: {}", known.body);
+        for name in ["0m", &tomorrow, "today", "2100-01-01T00:00:00Z"] {
+            let found = viewing.get(&with_at(&address, name));
+            assert_eq!(found.status, 200, "{address} at {name}: {}", found.body);
+            if address.starts_with("/api") {
+                assert_eq!(found.json()["position"], end, "{address} at {name}");
+            } else {
+                assert!(
+                    !found.body.contains(&format!("at={name}")),
+                    "{address} keeps {name}"
+                );
+                assert!(
+                    found.body.contains(&format!("at={end}")),
+                    "{address} at {name}"
+                );
+            }
+        }
+        // Nothing had been recorded by then: an empty page, or no such object yet.
+        for name in ["2d", "yesterday", "1999-01-01", "1999-01-01%2014:30"] {
+            let found = viewing.get(&with_at(&address, name));
+            assert!([200, 404].contains(&found.status), "{address} at {name}");
+        }
+        for name in ["soon", "25:00", "2026-13-01"] {
+            let refused = viewing.get(&with_at(&address, name));
+            assert_eq!(refused.status, 400, "{address} at {name}");
+            for form in ["2026-01-31", "yesterday", "14:30", "2d", "position"] {
+                assert!(refused.body.contains(form), "{address}: {}", refused.body);
+            }
+        }
+    }
+}
+
+#[test]
+fn now_is_no_past_moment() {
+    let place = Place::new();
+    story(&place);
+    let viewing = Viewing::of(&place);
+    let now = viewing.get("/overview?at=now");
+    assert_eq!(now.status, 200, "{}", now.body);
+    assert!(!now.body.contains("As of event"), "it is live");
+    assert!(!now.body.contains("at=now"), "no link keeps the name");
+}
+
+#[test]
+fn dates_of_filters_and_costs_take_the_same_names() {
+    let place = Place::new();
+    story(&place);
+    let viewing = Viewing::of(&place);
+    let names = [
+        "yesterday",
+        "today",
+        "now",
+        "2d",
+        "3h",
+        "90m",
+        "14:30",
+        "2026-01-31",
+        "2026-01-31T12:00:00Z",
+    ];
+    for parameter in [
+        "/sessions?date",
+        "/sessions?since",
+        "/sessions?until",
+        "/costs?since",
+        "/costs?until",
+        "/costs?zone=utc&since",
+    ] {
+        for name in names {
+            let found = viewing.get(&format!("/api/v1{parameter}={name}"));
+            assert_eq!(found.status, 200, "{parameter}={name}: {}", found.body);
+        }
+        let refused = viewing.get(&format!("/api/v1{parameter}=soon"));
+        assert_eq!(refused.status, 400, "{parameter}");
+        for form in ["soon", "2026-01-31", "yesterday", "14:30", "2d"] {
+            assert!(refused.body.contains(form), "{parameter}: {}", refused.body);
+        }
+    }
+}

@@ -74,6 +74,12 @@ pub fn addresses() -> Vec<String> {
         "/files?layout=split",
         "/find?q=cache",
         "/find?failed=1",
+        "/timeline",
+        "/context",
+        "/context?beside=max_frames&keep=1",
+        "/history",
+        "/history?order=oldest&limit=2",
+        "/proof",
     ] {
         all.push(format!("/sessions/{}{page}", uuid(TASK)));
     }
@@ -119,7 +125,8 @@ fn every_page_has_its_json_and_is_described() {
     assert_eq!(document["openapi"], "3.1.0");
     let paths = document["paths"].as_object().unwrap();
     let mut described: BTreeSet<&str> = paths.keys().map(String::as_str).collect();
-    for address in addresses() {
+    let part = "/search/suggestions?q=cache".to_owned();
+    for address in addresses().into_iter().chain([part]) {
         let path = address.split('?').next().unwrap();
         let path = if path == "/" { "/sessions" } else { path };
         let query = address
@@ -233,9 +240,9 @@ fn the_inbox_has_intents_and_sessions_with_the_commands_that_answer() {
     assert_eq!(ids, [&json!(first), &json!(second)]);
     assert_eq!(entries[1]["queue"], json!(["Push of release"]));
     let resolve = [
-        format!("annals approve {second} --request {}", uuid(0xe03)),
+        format!("annals intent approve {second} --request {}", uuid(0xe03)),
         format!(
-            "annals reject {second} --request {} --reason TEXT",
+            "annals intent reject {second} --request {} --reason TEXT",
             uuid(0xe03)
         ),
     ];
@@ -254,6 +261,15 @@ fn the_inbox_has_intents_and_sessions_with_the_commands_that_answer() {
     assert_eq!(rest["entries"][0]["row"]["id"], json!(second));
     assert_eq!(rest["next"], Value::Null);
     assert_eq!(viewing.data("/overview")["waiting_total"], 2);
+    // What an agent paused still waits for a person, and what a person paused does not.
+    let pause = || json!({ "session": second });
+    place.agent("pause_session", pause());
+    let paused = viewing.data("/inbox");
+    assert_eq!(paused["total"], 2, "{paused}");
+    assert_eq!(paused["entries"][1]["resolve"], json!(resolve));
+    assert_eq!(viewing.data("/overview")["waiting_total"], 2);
+    place.human("pause_session", pause());
+    assert_eq!(viewing.data("/inbox")["total"], 1);
 }
 
 #[test]
@@ -363,7 +379,7 @@ fn an_object_leads_to_what_it_names_and_what_names_it() {
     let lasting = format!("/objects/{}?at={}", uuid(RUN), place.annals.position());
     assert!(page.body.contains(&lasting), "{}", page.body);
     assert!(
-        page.body.contains("annals prove"),
+        page.body.contains("annals proof prove"),
         "the command that proves it"
     );
 }

@@ -53,8 +53,8 @@ not git-internal's, so nothing is said of that there.
 In the examples the structure is shown as JSON, with the content that it refers
 to next to it.
 
-`annals events NAME` prints the JSON Schema of one event, as `annals history --json` shows it, and
-`annals events --schema` those of all. In them `x-part` says what is content, `x-number` is the
+`annals service events NAME` prints the JSON Schema of one event, as `annals log history --json` shows it, and
+`annals service events --schema` those of all. In them `x-part` says what is content, `x-number` is the
 number that is stored for a word, and `x-version` the version of the event's shape.
 
 This page is generated from the doc comments of the structs in `crates/domain` that are the

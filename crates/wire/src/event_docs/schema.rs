@@ -1,4 +1,4 @@
-//! The JSON Schemas of the events, as `annals history --json` shows them: with content in its place.
+//! The JSON Schemas of the events, as `annals log history --json` shows them: with content in its place.
 
 use std::collections::BTreeSet;
 
@@ -144,7 +144,7 @@ pub fn all_schemas() -> Value {
     sorted(json!({
         "$schema": DIALECT,
         "title": "Annals events",
-        "description": "The member `event` of what `annals history --json` prints, by event type.",
+        "description": "The member `event` of what `annals log history --json` prints, by event type.",
         "events": named.collect::<Map<String, Value>>(),
         "$defs": definitions,
     }))

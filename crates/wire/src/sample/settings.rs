@@ -23,6 +23,7 @@ pub(super) fn samples() -> Vec<Emitted> {
                 period: BudgetPeriod::Week,
                 limit_micros: 20_500_000,
                 then: OverBudget::Deny,
+                number: 2,
             }
             .into(),
         ),
@@ -30,6 +31,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             BudgetRemoved {
                 project: Some("/home/zoë/shop".to_owned()),
                 period: BudgetPeriod::Day,
+                number: 1,
             }
             .into(),
         ),

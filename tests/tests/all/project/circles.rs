@@ -450,7 +450,7 @@ mod tests {
         );
         let by_path = (
             "a",
-            "mod child; pub struct A; fn f() -> child::Child { todo!() }",
+            "mod child; pub struct A; fn f() -> child::Child { loop {} }",
         );
         let lib = ("lib", "mod a;");
         assert_eq!(found(&[lib, child, declares]), [] as [&str; 0]);

@@ -64,8 +64,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
             "duplicate field {name:?}; a line is one JSON object, {EXAMPLE}"
         )));
     }
-    let example =
-        r#"a command's name, such as "create_intent"; `annals commands --list` names them all"#;
+    let example = r#"a command's name, such as "create_intent"; `annals service commands --list` names them all"#;
     let name: String = required(&mut fields, "command", example)?;
     let actor = required(
         &mut fields,
@@ -121,7 +120,7 @@ fn bad_command(error: CommandError) -> BadLine {
                 format!("{path}: ")
             };
             BadLine::invalid(format!(
-                "{name}: {at}{what}; `annals commands {name}` shows its fields"
+                "{name}: {at}{what}; `annals service commands {name}` shows its fields"
             ))
         }
         error => BadLine::invalid(error.to_string()),

@@ -15,7 +15,8 @@ use crate::output::bytes;
 /// its tables next to those that they replace.
 const LITTLE: u64 = 256 * 1024 * 1024;
 
-pub(super) const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore BACKUP`";
+pub(super) const RESTORE: &str =
+    "restore the log from a backup: `annals --log NEW log restore BACKUP`";
 
 /// All checks of the files.
 pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
@@ -47,7 +48,7 @@ fn identity(path: &Path, examined: &Examined) -> Check {
 /// Whether the log's file system takes writes.
 fn mount(examined: &Examined) -> Option<Check> {
     let what = "its file system is mounted read-only: the log can be read, and nothing is recorded";
-    let remedy = "mount it for writing, or copy the log elsewhere with `annals backup`";
+    let remedy = "mount it for writing, or copy the log elsewhere with `annals log backup`";
     let check = Check::new("mount", State::Note, what).remedy(remedy);
     examined.is_read_only.then_some(check)
 }
@@ -77,7 +78,7 @@ fn named(path: &Path) -> Vec<Check> {
         Ok(sharing) => sharing,
         Err(error) => {
             let what = format!("no other user may write to the log: {error}");
-            let remedy = "remove the file SHARE, and name them again with `annals share`";
+            let remedy = "remove the file SHARE, and name them again with `annals log share-with --with USER`";
             return vec![Check::new("permissions", State::Problem, what).remedy(remedy)];
         }
     };
@@ -86,7 +87,10 @@ fn named(path: &Path) -> Vec<Check> {
     let lost = sharing.users.iter().filter(|it| !listed.contains(it));
     let lost = lost.map(|user| {
         let what = format!("{user} is named to write to the log, and has no rights on its folder");
-        note(what, format!("`annals share --with {}` gives them", user.0))
+        note(
+            what,
+            format!("`annals log share-with --with {}` gives them", user.0),
+        )
     });
     let users = listed
         .iter()
@@ -95,14 +99,20 @@ fn named(path: &Path) -> Vec<Check> {
                 let what = format!("{user} may read the log, and write to it by way of its owner");
                 note(
                     what,
-                    format!("if that is not wanted: annals share --without {}", user.0),
+                    format!(
+                        "if that is not wanted: annals log share-with --without {}",
+                        user.0
+                    ),
                 )
             }
             false => {
                 let what = format!("{user} can look into the log's folder");
                 note(
                     what,
-                    format!("if that is not wanted: annals share --without {}", user.0),
+                    format!(
+                        "if that is not wanted: annals log share-with --without {}",
+                        user.0
+                    ),
                 )
             }
         });
@@ -117,8 +127,10 @@ fn failed(name: &'static str, error: &OpenError) -> Check {
         _ => State::Problem,
     };
     let remedy = match error {
-        E::NotFound { .. } => "name another place with --log, or create a log with `annals init`",
-        E::CreationInterrupted { .. } => "complete it with `annals init`",
+        E::NotFound { .. } => {
+            "name another place with --log, or create a log with `annals log init`"
+        }
+        E::CreationInterrupted { .. } => "complete it with `annals log init`",
         E::NotALog { .. } => "name a log with --log",
         E::NewerFormat { .. } => "use the version of this program that wrote it, or a newer one",
         E::Corrupt { .. } | E::MissingColumnFamily { .. } => error.remedy().unwrap_or(RESTORE),
@@ -134,7 +146,7 @@ fn writer(written: Written) -> Check {
     let (state, what) = match written {
         Written::Now => (
             State::Note,
-            "another process has the log open for writing; its end is not looked at meanwhile",
+            "another process has the log open for writing, so the end of the log was not checked",
         ),
         Written::No => (State::Ok, "no process has the log open for writing"),
         Written::Unknown => (
@@ -154,7 +166,7 @@ fn watermark(examined: &Examined) -> Check {
     let remedy = match examined.tail {
         Tail::Damaged { .. } | Tail::Unreadable(_) => RESTORE,
         Tail::Sound(_) | Tail::Unknown => {
-            "open the log once for writing, which creates it again: `annals apply /dev/null`"
+            "open the log once for writing, which creates it again: `annals service apply /dev/null`"
         }
     };
     Check::new("watermark", State::Corrupt, what).remedy(remedy)
@@ -178,11 +190,13 @@ fn tail(tail: &Tail, acknowledged: Option<Position>) -> Option<Check> {
                      {acknowledged} are durable; readers do not show them"
                 ),
             )
-            .remedy("the next command that writes makes them durable: `annals apply /dev/null`"),
+            .remedy(
+                "the next command that writes makes them durable: `annals service apply /dev/null`",
+            ),
             _ => check(
                 State::Ok,
                 format!(
-                    "the log's end can be read, at position {last}; `annals verify` reads all of it"
+                    "the log's end can be read, at position {last}; `annals proof verify` reads all of it"
                 ),
             ),
         },
@@ -215,7 +229,7 @@ fn remedy_of_damage(
             }
             Behind::Creation => {
                 "it is damaged where it was created, and no record was acknowledged: move it away, and create it \
-                 again with `annals init`"
+                 again with `annals log init`"
             }
             _ => "nothing behind it was acknowledged: `annals doctor --truncate-tail` removes it",
         },

@@ -75,7 +75,7 @@ async fn hashes(annals: &Annals) -> Result<Check, CliError> {
             "the last hashes are missing: an older program wrote the log".into(),
         )
         .remedy("the next command that writes makes them"),
-        false => check(State::Corrupt, found).remedy("`annals verify` names what is wrong"),
+        false => check(State::Corrupt, found).remedy("`annals proof verify` names what is wrong"),
     })
 }
 
@@ -114,16 +114,16 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
             "it is ahead, with events up to {kept}, and readers see {end}: a writer was killed or lost its power"
         );
         return Ok(check(State::Note, what).remedy(
-            "the next opening for writing settles it, as `annals apply /dev/null` does; if it stays, the log has lost its end: `annals verify`",
+            "the next opening for writing settles it, as `annals service apply /dev/null` does; if it stays, the log has lost its end: `annals proof verify`",
         ));
     }
     Ok(match behind {
         0 => check(State::Ok, "it has everything".into()),
         behind => {
             let events = counted(behind, "event", "events");
-            let what =
-                format!("its rows are {events} behind, which every reading command folds again");
-            check(State::Note, what).remedy("the next command that writes brings them up to date")
+            let what = format!("its rows are {events} behind");
+            check(State::Note, what)
+                .remedy("the next command that lists or writes brings them up to date")
         }
     })
 }
@@ -194,7 +194,7 @@ async fn redaction(annals: &Annals) -> Result<Check, CliError> {
             State::Note,
             "bytes of removed content are still in the files",
         )
-        .remedy("`annals redact --finish` removes them"),
+        .remedy("`annals log redact --finish` removes them"),
     })
 }
 
@@ -213,7 +213,7 @@ async fn content(annals: &Annals) -> Result<Check, CliError> {
         blobs => {
             let blobs = counted(blobs, "blob", "blobs");
             let what = format!("{blobs} of {} that no record refers to", bytes(found.bytes));
-            check(State::Note, what).remedy("`annals gc --apply` removes them")
+            check(State::Note, what).remedy("`annals log gc --apply` removes them")
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Whether agents' events that wait can be taken in.
+//! The files beside a log: whether agents' events that wait can be taken in, and the list of imported recordings.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,6 +7,8 @@ use std::path::Path;
 use annals_live::Spool;
 
 use super::{Check, State};
+use crate::commands::start::{check_imports, imports_beside};
+use crate::context::Context;
 
 /// A check for each spool of the log that cannot be used.
 pub(super) fn checks(url: &str, log: &Path) -> Vec<Check> {
@@ -33,6 +35,18 @@ pub(super) fn checks(url: &str, log: &Path) -> Vec<Check> {
     });
     checks.extend(others);
     checks
+}
+
+/// A check of the list of imported recordings, if it is of no use or others can read it.
+pub(super) fn imports(context: &Context) -> Option<Check> {
+    let path = imports_beside(context)?;
+    let found = check_imports(&path)?;
+    let path = path.display();
+    let remedy = format!(
+        "remove {path}, or give it to its user alone (chmod go= {path}): without it the next start reads all recordings again"
+    );
+    let what = format!("the list of imported recordings {path}: {found}");
+    Some(Check::new("imports", State::Note, what).remedy(remedy))
 }
 
 /// Whether a folder is the spool of the log's own user, who is another one than this.

@@ -1,4 +1,4 @@
-//! `annals hook install` and `uninstall`: the change is shown, and made when the user says so.
+//! `annals record on` and `uninstall`: the change is shown, and made when the user says so.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};

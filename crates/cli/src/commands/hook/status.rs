@@ -1,4 +1,4 @@
-//! `annals hook status`: where hooks are installed, what came in lately, and what waits.
+//! `annals record status`: which agents are recorded, recent events of their hooks, and queued events.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annals::Annals;
 use annals::domain::run::{Event as RunEvent, EvidenceKind};
-use annals::domain::{AnyEvent, Timestamp};
+use annals::domain::{ActorRef, AnyEvent, Timestamp};
 use annals::event_log::{Position, Query};
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
@@ -132,6 +132,10 @@ async fn lately(annals: &Annals, limit: usize) -> Result<Vec<Came>, CliError> {
             break;
         }
         let entry = annals.contents().entry(record).await?;
+        // Hooks that an imported recording mentions are not ours.
+        if is_imported(&entry.actor) {
+            continue;
+        }
         let AnyEvent::Run(RunEvent::EvidenceRecorded(event)) = &entry.event else {
             continue;
         };
@@ -146,6 +150,18 @@ async fn lately(annals: &Annals, limit: usize) -> Result<Vec<Came>, CliError> {
         }
     }
     Ok(came)
+}
+
+fn is_imported(actor: &ActorRef) -> bool {
+    let context = actor.auth_context.as_deref();
+    context.is_some_and(|context| context.starts_with("imported by "))
+}
+
+/// Returns `true` if a hook of any agent enforces budgets: a gate with a policy does, too.
+pub(in crate::commands) fn enforces_budgets() -> bool {
+    let commands = found().into_iter().filter_map(|it| it.commands.ok());
+    let mut words = commands.flatten();
+    words.any(|command| command.contains(" --budgets") || command.contains(" --gate"))
 }
 
 fn as_json(found: &[Found], came: &[Came], waits: &Waits) -> Value {
@@ -188,23 +204,18 @@ fn print(
     waits: &Waits,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    for it in found {
-        let what = match &it.commands {
-            Ok(commands) if commands.is_empty() => continue,
-            Ok(commands) => commands.join("; "),
-            Err(error) => error.clone(),
-        };
-        output.line(&format!(
-            "{:<7} {:<8} {}",
-            it.agent.key(),
-            it.scope,
-            it.file
-        ))?;
-        output.line(&format!("{:17}{what}", ""))?;
+    for agent in HookAgent::ALL {
+        let own: Vec<&Found> = found.iter().filter(|it| it.agent == agent).collect();
+        if !own.is_empty() {
+            output.line(&format!("{:<7} {}", agent.key(), state_of(&own)))?;
+        }
     }
     let none = |it: &Found| it.commands.as_ref().is_ok_and(Vec::is_empty);
     if found.iter().all(none) {
-        output.line("no hooks are installed; `annals record on` installs them")?;
+        output.line("`annals record on` records them from now on")?;
+    }
+    if !came.is_empty() {
+        output.line("recent events of hooks:")?;
     }
     for it in came {
         output.line(&format!(
@@ -218,49 +229,70 @@ fn print(
     print_waits(waits, output)
 }
 
+/// The recording of an agent in one line: on with the files of its hooks, or off.
+fn state_of(found: &[&Found]) -> String {
+    let mut parts = Vec::new();
+    for it in found {
+        match &it.commands {
+            Ok(commands) if commands.is_empty() => {}
+            Ok(commands) => {
+                let gate = match commands.iter().any(|it| it.contains(" --gate")) {
+                    true => ", with a gate",
+                    false if commands.iter().any(|it| it.contains(" --budgets")) => {
+                        ", with budgets"
+                    }
+                    false => "",
+                };
+                parts.push(format!("on for the {}{gate}: {}", it.scope, it.file));
+            }
+            Err(error) => parts.push(format!("unknown for the {}: {error}", it.scope)),
+        }
+    }
+    match parts.is_empty() {
+        true => "off".to_owned(),
+        false => parts.join("; "),
+    }
+}
+
 fn print_waits(waits: &Waits, output: &mut Output) -> Result<(), CliError> {
     let Waits { folder, state, .. } = waits;
     for (path, waiting) in &waits.elsewhere {
-        let waiting = counted(*waiting as u64, "event waits", "events wait");
+        let waiting = counted(*waiting as u64, "event is", "events are");
         output.line(&format!(
-            "{waiting} in {}, under another name of the log",
+            "{waiting} queued in {}, under another name of the log",
             path.display()
         ))?;
     }
     for (_, reason) in &waits.unusable {
         output.line(&format!(
-            "events may wait under another name of the log: {reason}"
+            "events under another name of the log may be queued: {reason}"
         ))?;
     }
     if *state == SpoolState::default() {
-        return output.line("nothing waits in the spool");
+        return output.line("queued events: none");
     }
-    let oldest = state
-        .oldest_ms
-        .map(since)
-        .map(|since| format!(", the oldest since {since}"));
+    let oldest = state.oldest_ms.map(since);
+    let oldest = oldest.map(|since| format!(", the oldest from {since}"));
     output.line(&format!(
-        "{} with {} in {folder}{}",
-        counted(state.waiting as u64, "event waits", "events wait"),
+        "queued events: {}, {}, in {folder}{}; the next command that writes records them",
+        state.waiting,
         bytes(state.bytes),
         oldest.unwrap_or_default()
     ))?;
     for (log, waiting) in &waits.of_other_logs {
         let waiting = counted(*waiting as u64, "event", "events");
         output.line(&format!(
-            "{waiting} told for the log {log}, which was here before: they wait until it is here again"
+            "of them {waiting} for the log {log}, which was at this path before: they stay queued until it is back"
         ))?;
     }
     if state.bad > 0 {
         let bad = counted(state.bad as u64, "event", "events");
-        output.line(&format!(
-            "{bad} put aside: they cannot be read, or the log cannot have them"
-        ))?;
+        output.line(&format!("put aside: {bad} that cannot be read or recorded"))?;
     }
     if state.lost > 0 {
         let lost = counted(state.lost, "event", "events");
         output.line(&format!(
-            "{lost} lost: there was no room for them, or they could not be written"
+            "lost: {lost} for which there was no room, or that could not be written"
         ))?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! The report of an import of recordings, for people: five lines, and one for each problem.
 
+use annals::projections::project_label;
 use annals_dialects::{BrokenRecord, ImportReport};
 
 use crate::commands::overview::Overview;
@@ -49,7 +50,7 @@ fn projects(overview: &Overview) -> String {
         .projects
         .iter()
         .take(PROJECTS)
-        .map(|it| it.name())
+        .map(|path| project_label(path))
         .collect();
     match all.saturating_sub(PROJECTS) {
         0 if all == 0 => "none".to_owned(),

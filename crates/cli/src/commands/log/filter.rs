@@ -8,7 +8,8 @@ use chrono::{DateTime, Utc};
 
 use super::direction;
 use crate::cli::Log;
-use crate::commands::{events, session};
+use crate::commands::events;
+use crate::commands::named::{object, session};
 use crate::error::{CliError, ErrorClass};
 
 /// Which events are shown.
@@ -131,7 +132,7 @@ async fn find_stream(annals: &Annals, text: &str) -> Result<StreamName, CliError
     {
         return Ok(name);
     }
-    let object = annals.resolve(text).await?;
+    let object = object(annals, text).await?;
     let kind = object.kind.stream_kind();
     let name = StreamRef {
         kind,
@@ -146,7 +147,10 @@ async fn find_stream(annals: &Annals, text: &str) -> Result<StreamName, CliError
             "no_stream",
             format!("{object} shares the stream of its run"),
         )
-        .hint(format!("look at it with `annals history {}`", object.id))),
+        .hint(format!(
+            "look at it with `annals log history {}`",
+            object.id
+        ))),
     }
 }
 

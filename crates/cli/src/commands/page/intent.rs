@@ -54,7 +54,7 @@ pub(super) async fn page(annals: &Annals, intent: &IntentView, at: At) -> Result
     let id = short(header.object_id);
     page.line(
         "more",
-        format!("annals history {id}, annals show {id} --full, annals tree {id}"),
+        format!("annals log history {id}, annals show {id} --full, annals log tree {id}"),
     );
     Ok(page)
 }

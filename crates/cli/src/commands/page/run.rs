@@ -255,5 +255,5 @@ fn decision(decision: &ReportedDecision) -> Vec<String> {
 fn more(report: &RunReport) -> String {
     let id = short(report.run.header.object_id);
     let events = counted(report.events, "event", "events");
-    format!("annals history {id} ({events}), annals show {id} --full, annals tree {id}")
+    format!("annals log history {id} ({events}), annals show {id} --full, annals log tree {id}")
 }

@@ -52,7 +52,7 @@ pub(super) async fn page(annals: &Annals, task: &TaskView, at: At) -> Result<Pag
     let id = short(task.header.object_id);
     page.line(
         "more",
-        format!("annals history {id}, annals show {id} --full, annals tree {id}"),
+        format!("annals log history {id}, annals show {id} --full, annals log tree {id}"),
     );
     Ok(page)
 }
@@ -134,7 +134,7 @@ pub(super) async fn of_intent(
     let mut lines = Vec::new();
     if listed.next.is_some() {
         lines.push(format!(
-            "the last {NAMED}; annals list tasks --parent {}",
+            "the last {NAMED}; annals object list tasks --parent {}",
             short(intent)
         ));
     }

@@ -1,4 +1,4 @@
-//! `annals checkpoint`: the head of the log's tree, signed.
+//! `annals proof checkpoint`: the head of the log's tree, signed.
 
 use std::path::Path;
 use std::time::Duration;

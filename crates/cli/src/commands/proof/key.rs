@@ -1,4 +1,4 @@
-//! `annals key`: keys that sign checkpoints.
+//! `annals proof key`: keys that sign checkpoints.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! `annals prove`: makes a proof for a reader who does not have the log.
+//! `annals proof prove`: makes a proof for a reader who does not have the log.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `annals verify` with checkpoints and proofs.
+//! `annals proof verify` with checkpoints and proofs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -233,11 +233,11 @@ async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Re
         (Err(_), Err(_)) => return Ok(fits?),
         (Err(error), Ok(())) => return Err(error),
     };
-    let output = &mut context.output;
+    let (is_verbose, output) = (context.is_verbose, &mut context.output);
     if output.is_json() {
         output.json(&all_json(&verified, &checkpoint, fits.as_ref().err()))?;
     } else {
-        print_all(&verified, &checkpoint, fits.is_ok(), output)?;
+        print_all(&verified, &checkpoint, (fits.is_ok(), is_verbose), output)?;
     }
     output.flush()?;
     match fits {
@@ -279,14 +279,14 @@ fn fits_json(checkpoint: &Signed, mismatch: Option<&ProofCommandError>) -> Value
 fn print_all(
     verified: &Verified,
     checkpoint: &Signed,
-    fits: bool,
+    (fits, is_verbose): (bool, bool),
     output: &mut Output,
 ) -> Result<(), CliError> {
     let verdict = match (verified.is_sound(), fits) {
         (true, false) => "NOT THE LOG OF THE CHECKPOINT",
         _ => verified.verdict(),
     };
-    verified.print(verdict, output)?;
+    verified.print(verdict, is_verbose, output)?;
     if fits {
         print_fits(checkpoint, verified.is_sound(), output)?;
     }

@@ -1,5 +1,5 @@
-//! Redaction outside of the log's own files: the spool is searched, and copies that are not are
-//! named.
+//! Redaction outside of the log's own files: the spool and the list of imported recordings are searched, and copies that are
+//! not are named.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use annals_live::{Forgotten, Spool, SpoolError, Unwanted, forget};
 use regex::bytes::{NoExpand, Regex};
 use serde_json::{Value, json};
 
+use crate::commands::start::{ForgottenImports, forget_imports};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Output, counted};
@@ -24,6 +25,8 @@ const COPIES: [&str; 2] = [".tail-", ".replaced-"];
 pub(super) struct Outside {
     /// The folder of the spool, and what it had of the patterns.
     spool: Option<(PathBuf, Forgotten)>,
+    /// The file of imported recordings, and what it had of the patterns.
+    imports: Option<ForgottenImports>,
     /// Places that may have the content still, and why.
     not_reached: Vec<(PathBuf, String)>,
 }
@@ -34,6 +37,7 @@ pub(super) fn clean(patterns: &[Regex], dry_run: bool, context: &Context) -> Out
     if let Ok(LogUrl::Rocks(log)) = context.log.parse() {
         outside.not_reached.extend(copies(&log));
     }
+    outside.clean_imports(patterns, dry_run, context);
     let Ok(spool) = Spool::of(&context.log) else {
         return outside;
     };
@@ -115,7 +119,7 @@ fn copies(log: &Path) -> Vec<(PathBuf, String)> {
         let path = log.with_file_name(entry);
         let hint = if is_copy(entry) {
             format!(
-                "a copy of the log that `annals doctor` made: `annals --log {} redact ...` searches \
+                "a copy of the log that `annals doctor` made: `annals --log {} log redact ...` searches \
                  it",
                 path.display()
             )
@@ -145,6 +149,20 @@ fn is_backup_work(name: &OsStr) -> bool {
 }
 
 impl Outside {
+    /// Takes the names of recordings out of the file beside the log in which a pattern is found.
+    fn clean_imports(&mut self, patterns: &[Regex], dry_run: bool, context: &Context) {
+        let is_unwanted = |name: &str| patterns.iter().any(|it| it.is_match(name.as_bytes()));
+        match forget_imports(context, is_unwanted, dry_run) {
+            Ok(Some(imports)) if patterns.is_empty() && imports.names > 0 => {
+                let names = counted(imports.names as u64, "path", "paths");
+                let hint = format!("{names} of imported recordings; --pattern searches them");
+                self.not_reached.push((imports.path, hint));
+            }
+            Ok(imports) => self.imports = imports,
+            Err(unread) => self.not_reached.push(unread),
+        }
+    }
+
     /// Prints what was done, and what was not reached.
     pub(super) fn show(&self, dry_run: bool, output: &mut Output) -> Result<(), CliError> {
         if let Some((path, forgotten)) = &self.spool {
@@ -163,6 +181,12 @@ impl Outside {
                     path.display()
                 ))?;
             }
+        }
+        if let Some(imports) = self.imports.as_ref().filter(|it| it.removed > 0) {
+            let remove = if dry_run { "would remove" } else { "removed" };
+            let names = counted(imports.removed as u64, "path", "paths");
+            let path = imports.path.display();
+            output.line(&format!("{remove} {names} of recordings in {path}"))?;
         }
         for (path, reason) in &self.not_reached {
             output.line(&format!("not searched: {}: {reason}", path.display()))?;
@@ -189,6 +213,9 @@ impl Outside {
         let not_reached = self.not_reached.iter();
         let not_reached =
             not_reached.map(|(path, reason)| json!({ "path": path, "reason": reason }));
+        let imports = self.imports.as_ref();
+        let imports = imports.map(|it| json!({ "path": it.path, "removed": it.removed }));
+        report["imports"] = json!(imports);
         report["spool"] = json!(spool);
         report["not_reached"] = not_reached.collect();
     }

@@ -1,4 +1,4 @@
-//! `annals serve --record-only`: an owner of the log that stays.
+//! `annals service serve --record-only`: an owner of the log that stays.
 
 use std::ffi::OsStr;
 use std::io;

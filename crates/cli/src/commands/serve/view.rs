@@ -1,4 +1,4 @@
-//! `annals serve` without `--record-only`: the log in a browser.
+//! `annals service serve` without `--record-only`: the log in a browser.
 
 use std::net::SocketAddr;
 
@@ -35,6 +35,7 @@ pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliEr
                     "only a log in a folder or on PostgreSQL can be served: one in memory is empty";
                 return Err(CliError::new(ErrorClass::Usage, "not_served", message));
             }
+            context.reader_of_rows().await?.close().await;
             context.open(OpenOptions::new().read_only(true))?
         }
     };

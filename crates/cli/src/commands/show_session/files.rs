@@ -6,6 +6,7 @@ use annals::projections::{Turn, TurnBody};
 use serde::Serialize;
 use serde_json::json;
 
+use super::diffs::{counts, edits};
 use super::json::session;
 use super::walk::{Step, Walk};
 use crate::context::Context;
@@ -82,10 +83,7 @@ impl ChangedFiles {
     }
 
     fn edits(&mut self, turn: &Turn) {
-        let TurnBody::ToolCall(call) = &turn.body else {
-            return;
-        };
-        for edit in call.edits.iter().filter(|edit| !edit.rejected) {
+        for edit in edits(turn) {
             let path = edit.path.to_string();
             let (added, deleted) = (u64::from(edit.added), u64::from(edit.deleted));
             let file = self.files.entry(path.clone()).or_default();
@@ -136,10 +134,4 @@ fn print(files: &[ChangedFile], output: &mut Output) -> Result<(), CliError> {
     let count = counted(files.len() as u64, "file", "files");
     let counts = counts(added, deleted, output);
     output.line(&format!("{count}  {counts}"))
-}
-
-fn counts(added: u64, deleted: u64, output: &Output) -> String {
-    let added = output.style(Style::Added, &format!("+{added}"));
-    let deleted = output.style(Style::Removed, &format!("-{deleted}"));
-    format!("{added} {deleted}")
 }

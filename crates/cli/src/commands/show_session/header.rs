@@ -4,7 +4,6 @@ use annals::SessionListed;
 use annals::projections::{amount_of_money, duration};
 
 use super::walk::Walk;
-use crate::commands::ls::word;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Style, counted, when};
@@ -88,7 +87,7 @@ fn times(listed: &SessionListed) -> String {
 }
 
 fn status(listed: &SessionListed) -> String {
-    let word = word(listed.activity);
+    let word = listed.activity.as_str();
     let end = listed.summary.end.as_ref();
     let reason = end.and_then(|end| end.reason.as_deref());
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -117,7 +116,7 @@ pub(in crate::commands) fn cost_of(listed: &SessionListed) -> Option<String> {
 }
 
 /// A sub-agent's session in one line.
-pub(super) fn sub_agent(listed: Option<&SessionListed>) -> String {
+pub(in crate::commands) fn sub_agent(listed: Option<&SessionListed>) -> String {
     let Some(listed) = listed else {
         return "session without a row".to_owned();
     };

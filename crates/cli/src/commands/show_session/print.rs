@@ -12,7 +12,10 @@ const WIDEST: usize = 120;
 const LEAST: usize = 20;
 
 /// Prints lines, and removes them.
-pub(super) fn print(lines: &mut Vec<TextLine>, output: &mut Output) -> Result<(), CliError> {
+pub(in crate::commands) fn print(
+    lines: &mut Vec<TextLine>,
+    output: &mut Output,
+) -> Result<(), CliError> {
     lines
         .drain(..)
         .try_for_each(|line| print_line(&line, output))

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use annals::Annals;
+use annals_dialects::ImportReport;
 use annals_dialects::import::{self, GroupedRecording, ImportOptions, RecordingGroup};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -10,7 +11,7 @@ use super::state::ImportedRecordings;
 use crate::agents::AgentFolder;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// Bytes of a megabyte.
 const MEGABYTE: u64 = 1_000_000;
@@ -18,13 +19,18 @@ const MEGABYTE: u64 = 1_000_000;
 /// How an import ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum Outcome {
-    Done,
+    Done {
+        /// The records that could not be imported, now or by an earlier start.
+        broken: u64,
+    },
     Interrupted,
 }
 
 /// The recordings of all agents, in groups that are imported one after the other.
 pub(in crate::commands) struct Recordings {
     groups: Vec<RecordingGroup>,
+    /// The number of files that look like recordings and cannot be read.
+    unread: u64,
 }
 
 /// How far an import is.
@@ -50,20 +56,34 @@ impl Tally {
 impl Recordings {
     /// Finds the recordings in the agents' folders. A folder that cannot be read is named, and passed over.
     pub(in crate::commands) fn find(folders: &[AgentFolder], context: &Context) -> Recordings {
-        let mut groups = Vec::new();
+        let (mut groups, mut unread) = (Vec::new(), 0);
         for folder in folders {
-            match import::recording_groups(&folder.path, folder.agent.unwrap_or_default()) {
-                Ok(found) => groups.extend(found),
+            match import::recordings_in(&folder.path, folder.agent.unwrap_or_default()) {
+                Ok(found) => {
+                    groups.extend(found.groups);
+                    for (path, reason) in found.unread {
+                        unread += 1;
+                        let path = path.display();
+                        context
+                            .output
+                            .warn(&format!("{path} was not imported: {reason}"));
+                    }
+                }
                 Err(error) => context.output.warn(&error.to_string()),
             }
         }
         groups.sort_by_key(|group| Reverse(group.modified()));
-        Recordings { groups }
+        Recordings { groups, unread }
     }
 
     /// Returns `true` if there are none.
     pub(in crate::commands) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.groups.is_empty() && self.unread == 0
+    }
+
+    /// The number of files that look like recordings and cannot be read.
+    pub(in crate::commands) fn unread(&self) -> u64 {
+        self.unread
     }
 
     /// Imports them. `show` is called once there is something to see. A recording that cannot be imported is named, and
@@ -84,17 +104,24 @@ impl Recordings {
         };
         let bar = line();
         let mut show = Some(show);
+        let mut broken = 0;
         for group in &self.groups {
             for recording in &group.files {
                 if !imported.has(recording) {
                     let mut progress = |done| bar.set_message(tally.line(done));
                     let read = read(annals, group.agent, recording, options, &mut progress).await;
                     match read {
-                        Ok(secrets) => imported.add(recording, secrets),
+                        Ok(reports) => {
+                            bar.suspend(|| name_broken(recording, &reports, output));
+                            let secrets = reports.iter().map(|it| it.redacted.count()).sum();
+                            let broken = reports.iter().map(|it| it.broken_count).sum();
+                            imported.add(recording, secrets, broken);
+                        }
                         Err(error) if error.is_of_log() => return Err(error.into()),
                         Err(error) => bar.suspend(|| output.warn(&error.to_string())),
                     }
                 }
+                broken += imported.broken(recording);
                 tally.bytes += recording.bytes;
                 tally.sessions += usize::from(!recording.is_sub_agent);
                 bar.set_message(tally.line(0));
@@ -107,22 +134,33 @@ impl Recordings {
         if let Some(show) = show {
             show();
         }
-        Ok(Outcome::Done)
+        Ok(Outcome::Done { broken })
     }
 }
 
-/// Imports a recording; the number of secrets that were taken out.
+/// Warns of the records of a recording that could not be imported, with the first reason.
+fn name_broken(recording: &GroupedRecording, reports: &[ImportReport], output: &Output) {
+    let path = recording.path.display();
+    for report in reports {
+        if let Some(first) = report.broken.first() {
+            let broken = counted(report.broken_count, "record", "records");
+            let reason = &first.reason;
+            output.warn(&format!("{path}: {broken} could not be imported: {reason}"));
+        }
+    }
+}
+
+/// Imports a recording.
 async fn read(
     annals: &Annals,
     agent: &str,
     recording: &GroupedRecording,
     options: &ImportOptions,
     progress: &mut dyn FnMut(u64),
-) -> Result<u64, import::ImportError> {
+) -> Result<Vec<ImportReport>, import::ImportError> {
     let mut done = |it: annals_dialects::Progress| progress(it.done);
     let path = &recording.path;
-    let reports = import::recordings(annals, path, Some(agent), options, &mut done).await?;
-    Ok(reports.iter().map(|report| report.redacted.count()).sum())
+    import::recordings(annals, path, Some(agent), options, &mut done).await
 }
 
 /// The progress line, which nothing is drawn of where standard error is not a terminal.

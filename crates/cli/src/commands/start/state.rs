@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use annals::LogUrl;
+use annals::{Annals, LogUrl};
 use annals_dialects::import::GroupedRecording;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -23,6 +23,8 @@ const IMPORTED: &str = ".imported";
 const VIEWER: &str = ".viewer";
 /// How long the running viewer may take to accept a connection.
 const CONNECTS: Duration = Duration::from_secs(1);
+/// Why the file of imported recordings is of no use.
+const UNREADABLE: &str = "it is no list of imported recordings of this user";
 /// After how long the file of imported recordings is written again.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -65,12 +67,18 @@ struct Imported {
     modified: u128,
     /// The secrets that were taken out.
     secrets: u64,
+    /// The records that could not be imported.
+    #[serde(default)]
+    broken: u64,
 }
 
 /// The file of imported recordings.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ImportedFile {
     log: Uuid,
+    /// A position that the log had then. A log that ends before it was restored from an older copy, and lacks recordings.
+    #[serde(default)]
+    position: u64,
     /// The program's version: another one may record more of a recording.
     version: String,
     files: HashMap<String, Imported>,
@@ -86,18 +94,21 @@ pub(super) struct ImportedRecordings {
 
 impl ImportedRecordings {
     /// Those of the log that is open.
-    pub(super) fn of(context: &Context, log: Uuid) -> ImportedRecordings {
-        ImportedRecordings::at(beside(context, IMPORTED), log)
+    pub(super) fn of(context: &Context, annals: &Annals) -> ImportedRecordings {
+        let log = annals.log().log_id();
+        ImportedRecordings::at(beside(context, IMPORTED), log, annals.position().0)
     }
 
-    fn at(path: Option<PathBuf>, log: Uuid) -> ImportedRecordings {
+    fn at(path: Option<PathBuf>, log: Uuid, end: u64) -> ImportedRecordings {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let known = path.as_deref().and_then(read::<ImportedFile>);
-        let known = known.filter(|it| it.log == log && it.version == version);
+        let is_of_log = |it: &ImportedFile| it.log == log && it.position <= end;
+        let known = known.filter(|it| is_of_log(it) && it.version == version);
         ImportedRecordings {
             path,
             file: known.unwrap_or(ImportedFile {
                 log,
+                position: end,
                 version,
                 files: HashMap::new(),
             }),
@@ -115,7 +126,7 @@ impl ImportedRecordings {
     }
 
     /// Notes that a recording was imported. The stamp is that of before it was read.
-    pub(super) fn add(&mut self, recording: &GroupedRecording, secrets: u64) {
+    pub(super) fn add(&mut self, recording: &GroupedRecording, secrets: u64, broken: u64) {
         let (Some(name), Some(modified)) = (recording.path.to_str(), stamp(recording)) else {
             return;
         };
@@ -123,6 +134,7 @@ impl ImportedRecordings {
             bytes: recording.bytes,
             modified,
             secrets,
+            broken,
         };
         self.file.files.insert(name.to_owned(), imported);
         if self.written.elapsed() >= PAUSE {
@@ -135,6 +147,18 @@ impl ImportedRecordings {
         self.file.files.values().map(|it| it.secrets).sum()
     }
 
+    /// The records of a recording that could not be imported.
+    pub(super) fn broken(&self, recording: &GroupedRecording) -> u64 {
+        let name = recording.path.to_str();
+        let known = name.and_then(|name| self.file.files.get(name));
+        known.map_or(0, |it| it.broken)
+    }
+
+    /// Notes a position up to which all that was imported is on disk.
+    pub(super) fn reached(&mut self, position: u64) {
+        self.file.position = position;
+    }
+
     /// Writes the file. Without it the next start reads all recordings once more, and records nothing twice.
     pub(super) fn write(&mut self) {
         self.written = Instant::now();
@@ -142,6 +166,69 @@ impl ImportedRecordings {
             let _ = write(path, &self.file);
         }
     }
+}
+
+/// What a redaction did to the file of imported recordings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::commands) struct ForgottenImports {
+    pub(in crate::commands) path: PathBuf,
+    /// The names of recordings in it, and those of them that were taken out.
+    pub(in crate::commands) names: usize,
+    pub(in crate::commands) removed: usize,
+}
+
+/// Takes the names of recordings that are not wanted out of the file beside a log. `None` if there is no such file.
+///
+/// # Errors
+/// The file cannot be read, or not written again.
+pub(in crate::commands) fn forget_imports(
+    context: &Context,
+    is_unwanted: impl Fn(&str) -> bool,
+    dry_run: bool,
+) -> Result<Option<ForgottenImports>, (PathBuf, String)> {
+    let Some(path) = imports_beside(context) else {
+        return Ok(None);
+    };
+    forget_in(path, is_unwanted, dry_run)
+}
+
+/// The path of the file of imported recordings, if there is one.
+pub(in crate::commands) fn imports_beside(context: &Context) -> Option<PathBuf> {
+    beside(context, IMPORTED).filter(|path| fs::symlink_metadata(path).is_ok())
+}
+
+fn forget_in(
+    path: PathBuf,
+    is_unwanted: impl Fn(&str) -> bool,
+    dry_run: bool,
+) -> Result<Option<ForgottenImports>, (PathBuf, String)> {
+    let Some(mut file) = read::<ImportedFile>(&path) else {
+        return Err((path, UNREADABLE.to_owned()));
+    };
+    let names = file.files.len();
+    file.files.retain(|name, _| !is_unwanted(name));
+    let removed = names - file.files.len();
+    if removed > 0
+        && !dry_run
+        && let Err(error) = write(&path, &file)
+    {
+        return Err((path, error.to_string()));
+    }
+    Ok(Some(ForgottenImports {
+        path,
+        names,
+        removed,
+    }))
+}
+
+/// Checks the file of imported recordings: why it is of no use, or who else can read it.
+pub(in crate::commands) fn check_imports(path: &Path) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if read::<ImportedFile>(path).is_none() {
+        return Some(UNREADABLE.to_owned());
+    }
+    let mode = fs::symlink_metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| format!("others can read it (its mode is {mode:04o})"))
 }
 
 /// When a recording was changed, in nanoseconds since 1970.
@@ -161,6 +248,11 @@ impl RunningViewer {
     /// The viewer of the log, if one runs: its process lives, and it accepts a connection.
     pub(super) fn find(context: &Context) -> Option<RunningViewer> {
         RunningViewer::at(&beside(context, VIEWER)?)
+    }
+
+    /// The address of its pages.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/", self.address)
     }
 
     fn at(path: &Path) -> Option<RunningViewer> {
@@ -219,21 +311,58 @@ mod tests {
         let line = r#"{"type":"user","sessionId":"s","uuid":"u","timestamp":"2026-01-02T00:00:00Z","message":{}}"#;
         fs::write(&path, line).unwrap();
         let (log, state) = (Uuid::from_u128(1), Some(home.path().join("log.imported")));
-        let mut imported = ImportedRecordings::at(state.clone(), log);
+        let mut imported = ImportedRecordings::at(state.clone(), log, 7);
         let found = recording(home.path());
         assert!(!imported.has(&found));
-        imported.add(&found, 3);
+        imported.add(&found, 3, 2);
         imported.write();
         let mode = fs::metadata(state.as_ref().unwrap())
             .unwrap()
             .permissions()
             .mode();
         assert_eq!(mode & 0o777, 0o600);
-        let again = ImportedRecordings::at(state.clone(), log);
-        assert_eq!((again.has(&found), again.secrets()), (true, 3));
-        assert!(!ImportedRecordings::at(state, Uuid::from_u128(2)).has(&found));
+        let again = ImportedRecordings::at(state.clone(), log, 7);
+        assert_eq!(
+            (again.has(&found), again.secrets(), again.broken(&found)),
+            (true, 3, 2)
+        );
+        assert!(!ImportedRecordings::at(state.clone(), Uuid::from_u128(2), 7).has(&found));
+        assert!(
+            !ImportedRecordings::at(state, log, 6).has(&found),
+            "restored"
+        );
         fs::write(&path, format!("{line}\n{line}")).unwrap();
         assert!(!again.has(&recording(home.path())));
+    }
+
+    #[test]
+    fn names_that_are_not_wanted_are_forgotten() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("log.imported");
+        let mut file = ImportedFile::default();
+        for name in ["/r/ACME-1/a.jsonl", "/r/shop/b.jsonl"] {
+            let imported = Imported {
+                bytes: 1,
+                modified: 1,
+                secrets: 0,
+                broken: 0,
+            };
+            file.files.insert(name.to_owned(), imported);
+        }
+        write(&path, &file).unwrap();
+        assert_eq!(check_imports(&path), None);
+        let forget = |dry_run| {
+            let found = forget_in(path.clone(), |name| name.contains("ACME"), dry_run);
+            found.unwrap().unwrap().removed
+        };
+        assert_eq!((forget(true), forget(false), forget(false)), (1, 1, 0));
+        let left = fs::read_to_string(&path).unwrap();
+        assert!(left.contains("shop") && !left.contains("ACME"), "{left}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(check_imports(&path).is_some_and(|found| found.contains("0644")));
+        fs::write(&path, "{").unwrap();
+        assert!(forget_in(path.clone(), |_| false, false).is_err());
+        assert!(check_imports(&path).is_some());
     }
 
     #[test]

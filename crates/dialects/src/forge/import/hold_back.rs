@@ -46,7 +46,7 @@ impl HeldBack {
         });
         let answers = (self.answers > 0).then(|| {
             format!(
-                "its file has {}, which a person gives: `annals answer`, or an import by a person",
+                "its file has {}, which a person gives: `annals intent answer`, or an import by a person",
                 counted(
                     self.answers as u64,
                     "answer to an open question",

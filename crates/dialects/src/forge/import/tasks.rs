@@ -7,6 +7,7 @@ use annals::LoadError;
 use annals::domain::{IntentId, Kind, TaskId};
 use annals::event_log::Version;
 use annals::wire::stream_name;
+use annals_domain::task::ReviewVerdict;
 
 use super::{CHANGED_HERE, Import, Known, Trusted, in_log};
 use crate::forge::facts;
@@ -291,6 +292,22 @@ impl Import<'_> {
         {
             let reason = format!(
                 "its task {:?} {held}, which only a person changes: let a person import it",
+                of.task.id
+            );
+            self.passed_over(path, reason);
+            return Ok(None);
+        }
+        let is_turned_down = logged
+            .reviews
+            .last()
+            .is_some_and(|review| review.verdict == ReviewVerdict::Rejected);
+        if self.trusted == Trusted::Nobody
+            && of.task.status == TaskStatus::Done
+            && is_turned_down
+            && catch_up::has_persons_review(self.annals, of.id.stream()).await?
+        {
+            let reason = format!(
+                "its task {:?} is done against a person's review of it, which only a person overrules: let a person import it",
                 of.task.id
             );
             self.passed_over(path, reason);

@@ -66,7 +66,7 @@ pub enum LogCopyError {
     },
     /// A record of one of the two does not fit its own digests, or its place.
     #[error(
-        "record {position} is damaged at the source or at the destination; `annals verify` on each says which. Nothing \
+        "record {position} is damaged at the source or at the destination; `annals proof verify` on each says which. Nothing \
          was copied"
     )]
     Damaged {
@@ -76,7 +76,7 @@ pub enum LogCopyError {
     /// Content of the source was removed, and no redaction names it.
     #[error(
         "content of record {position} was removed from the source, and no redaction of it names that: it was altered, or \
-         readers do not see its end yet (`annals verify` tells). Nothing was copied"
+         readers do not see its end yet (`annals proof verify` tells). Nothing was copied"
     )]
     Removed {
         /// The record.
@@ -84,7 +84,7 @@ pub enum LogCopyError {
     },
     /// A redaction of the source is not at its end.
     #[error(
-        "a redaction of the source (event {said}) is unfinished: let it end, or complete it with `annals redact --finish`, \
+        "a redaction of the source (event {said}) is unfinished: let it end, or complete it with `annals log redact --finish`, \
          and copy then"
     )]
     Unfinished {

@@ -296,7 +296,8 @@ fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prom
     let mut log = Log::empty();
     // The prompt may have been queued: the result may still come.
     log.grow(&story, 17);
-    assert_eq!((call(&log), log.report.waiting), (None, 1));
+    let requested = Some((CallStatus::Requested, None));
+    assert_eq!((call(&log), log.report.waiting), (requested, 1));
     log.grow(&story, 18);
     assert_eq!(call(&log), Some((CallStatus::Error, None)));
     assert_eq!(log.report.waiting, 0);

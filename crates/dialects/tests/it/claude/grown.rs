@@ -2,36 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use annals::projections::{Entry, ToolInvocationView};
+use annals::projections::{CallOutcome, ToolInvocationView, Turn, TurnBody};
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::import::GrowingRecordings;
 use annals_domain::AnyEvent;
-use annals_domain::run::{CallStatus, Event as RunEvent};
+use annals_domain::run::CallStatus;
 use futures::executor::block_on;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::log::Log;
 use super::recording::{Folder, Recording, story};
-use crate::recorded::{check_followed, prompts, within_lines};
-
-/// What happened, without its place in the log, and without the tokens,
-/// whose places may differ.
-fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let is_usage =
-        |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
-    let entries = log.entries().into_iter().filter(|entry| !is_usage(entry));
-    let facts = |entry: Entry| {
-        let who = (
-            entry.event_id,
-            entry.batch_id,
-            entry.actor,
-            entry.occurred_at,
-        );
-        (entry.stream, who, entry.event, entry.pieces)
-    };
-    entries.map(facts).collect()
-}
+use crate::recorded::{assert_same, check_followed, prompts, within_lines};
 
 pub(super) fn check_cuts(recording: &Recording, cuts: &[usize]) {
     let once = Log::of(recording);
@@ -44,8 +26,7 @@ pub(super) fn check_cuts(recording: &Recording, cuts: &[usize]) {
     grown.grow(recording, recording.lines.len());
     events += grown.report.events_made;
     assert_eq!(grown.annals.position().0, events);
-    assert_eq!(happened(&grown), happened(&once), "cut at {cuts:?}");
-    assert_eq!(grown.tokens(), once.tokens(), "cut at {cuts:?}");
+    assert_same(&grown, &once, &format!("cut at {cuts:?}"));
     assert_eq!(grown.report.waiting, once.report.waiting);
     // And there is nothing left to add.
     let end = grown.annals.position();
@@ -129,8 +110,7 @@ pub(super) fn check_kills(
         let mut killed = grown.killed_after(batches);
         killed.grow(recording, recording.lines.len());
         let place = format!("{batches} batches of {cut} lines");
-        assert_eq!(happened(&killed), happened(&once), "{place}");
-        assert_eq!(killed.tokens(), once.tokens(), "{place}");
+        assert_same(&killed, &once, &place);
     }
 }
 
@@ -181,7 +161,7 @@ fn a_half_written_last_line_is_read_when_it_is_whole() {
     assert_eq!(log.report.broken[0].line, 18);
     folder.write("r.jsonl", &whole);
     log.import(&path);
-    assert_eq!(happened(&log), happened(&Log::of(&story)));
+    assert_same(&log, &Log::of(&story), "whole");
 }
 
 /// A line of a random session; the numbers choose messages and calls, so that
@@ -361,9 +341,9 @@ fn prompts_refine_the_one_before_also_across_files() {
     }
 }
 
-/// A call that was given up stays an error; its result is not "already there".
+/// The call ends with its result, which is not "already there".
 #[test]
-fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
+fn a_result_that_comes_after_its_call_was_given_up_ends_it() {
     let mut recording = Recording::of("s");
     recording
         .user(json!("Go"))
@@ -392,7 +372,87 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     }
     assert_eq!(log.frames(), ["intent_analysis: Go", "tool_call: built"]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), CallStatus::Error);
+    assert_eq!(call.status(), CallStatus::Ok);
+    assert_eq!(call.result_summary.unwrap().to_string(), "built");
+    let turns = log.turns("s");
+    let calls = turns.iter().filter_map(|turn| match &turn.body {
+        TurnBody::ToolCall(call) => Some((call.outcome, call.result.as_ref()?.text.to_string())),
+        _ => None,
+    });
+    let expected = (CallOutcome::Ok, "built".to_owned());
+    assert_eq!(calls.collect::<Vec<_>>(), [expected]);
+    assert_eq!(turns.len(), 2, "nothing stands beside the call: {turns:?}");
+}
+
+/// A session goes on in another file, also between a call and its result.
+#[test]
+fn files_of_a_session_that_are_imported_one_by_one_are_one_conversation() {
+    let recording = story();
+    let length = recording.lines.len();
+    let together = Log::of(&recording).turns("story");
+    // A summary is of the session that follows in its file. The last call is given up, which takes its own file to show.
+    for cut in 3..length - 4 {
+        let (mut first, mut second) = (Recording::of("s"), Recording::of("s"));
+        for (index, line) in recording.lines.iter().enumerate() {
+            match index < cut {
+                true => first.raw(line.clone()),
+                false => second.raw(line.clone()),
+            };
+        }
+        let mut log = Log::empty();
+        log.grow(&first, length);
+        log.grow(&second, length);
+        let said = |turns: &[Turn]| -> Vec<String> {
+            let said = turns.iter().map(|turn| match &turn.body {
+                TurnBody::ToolCall(call) => {
+                    format!(
+                        "{} {:?} {:?} {:?}",
+                        call.tool, call.args, call.result, call.outcome
+                    )
+                }
+                body => format!("{body:?}"),
+            });
+            said.collect()
+        };
+        assert_eq!(
+            said(&log.turns("story")),
+            said(&together),
+            "cut behind {cut}"
+        );
+    }
+}
+
+/// A late result says whether the call worked; of an edit that did, the files count.
+#[test]
+fn a_late_result_has_the_status_of_the_call() {
+    for (is_error, expected) in [(true, CallOutcome::Failed), (false, CallOutcome::Ok)] {
+        let mut recording = Recording::of("s");
+        let edit = json!({ "file_path": "/f", "old_string": "a", "new_string": "b" });
+        recording
+            .user(json!("Go"))
+            .calls("m1", "t1", "Edit", edit)
+            .result("t1", json!("the end"), is_error);
+        let folder = Folder::new();
+        let path = folder.write("r.jsonl", recording.file(2));
+        let mut log = Log::empty();
+        let ended = ClaudeOptions::default().with_ended(true);
+        log.try_import(&path, &ended).unwrap();
+        for _ in 0..2 {
+            log.grow(&recording, 9);
+        }
+        assert_eq!(log.report.events_made, 0, "{}", log.report);
+        let turns = log.turns("s");
+        let [_, turn] = turns.as_slice() else {
+            panic!("{turns:?}");
+        };
+        let TurnBody::ToolCall(call) = &turn.body else {
+            panic!("{turn:?}");
+        };
+        assert_eq!(call.outcome, expected);
+        assert_eq!(call.result.as_ref().unwrap().text.to_string(), "the end");
+        let made = call.edits.iter().filter(|edit| !edit.rejected).count();
+        assert_eq!(made, usize::from(!is_error), "{call:?}");
+    }
 }
 
 #[test]
@@ -441,7 +501,12 @@ fn a_late_result_is_the_same_in_one_import_and_in_several() {
         log.report
     );
     assert_eq!(log.fates("message.content[].is_error"), [0, 0, 1]);
-    assert!(log.has_note("each of 2 lines"), "{}", log.report);
+    for note in [
+        "after its call was given up",
+        "another result of a tool call",
+    ] {
+        assert!(log.has_note(note), "{note}: {}", log.report);
+    }
     let frames = log.frames();
     assert!(
         frames.contains(&"tool_call: too late".to_owned()),

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use annals::projections::{Entry, View};
-use annals::{Annals, At};
+use annals::projections::{Entry, Turn, View};
+use annals::{Annals, At, TurnRange};
 use annals_dialects::ImportReport;
 use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
 use annals_domain::pipeline::Event as PipelineEvent;
@@ -130,6 +130,15 @@ impl Log {
     }
 
     /// All entries, oldest first.
+    /// The turns of a session.
+    pub(crate) fn turns(&self, session: &str) -> Vec<Turn> {
+        let session = claude::ids().session(session).task;
+        let read = self
+            .annals
+            .conversation(session.0, At::Now, TurnRange::all());
+        block_on(read).unwrap().turns
+    }
+
     pub(crate) fn entries(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         let mut next = Some(1);

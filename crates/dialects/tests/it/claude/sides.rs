@@ -1,8 +1,10 @@
 //! Side chains as sub-tasks, resumed and copied sessions, folders.
 
 use annals::projections::{IntentView, PlanView, RunView, TaskView, ToolInvocationView};
-use annals_dialects::claude::{self, ChainIds};
+use annals_dialects::claude::{self, ChainIds, ClaudeOptions};
+use annals_dialects::import::{GrowingRecordings, in_time_order};
 use annals_domain::run::Status;
+use futures::executor::block_on;
 use serde_json::{Value, json};
 
 use super::log::Log;
@@ -227,4 +229,193 @@ fn a_session_in_two_files_is_one() {
             (1, 4)
         );
     }
+}
+
+/// What sub-agents did, each in a file of its own, and what is next to it: the name, the caller, and the call.
+struct SubAgents(Folder);
+
+impl SubAgents {
+    /// A session that calls `outer`, which calls `inner`, which calls `last`.
+    fn nested() -> SubAgents {
+        let folder = Folder::new();
+        let mut recording = Recording::of("s");
+        recording
+            .user(json!("Survey it"))
+            .calls(
+                "m1",
+                "call-outer",
+                "Task",
+                json!({ "prompt": "Survey src" }),
+            )
+            .text("m2", "All of it is short.");
+        folder.write("s.jsonl", recording.file(9));
+        let agents = SubAgents(folder);
+        agents.agent("outer", 100, Some("call-inner"));
+        agents.agent("inner", 200, Some("call-last"));
+        agents.agent("last", 300, None);
+        agents
+    }
+
+    fn agent(&self, name: &str, second: u32, call: Option<&str>) {
+        let mut agent = Recording::of("s").after(second);
+        agent.on_side(json!(name)).user(json!(format!("To {name}")));
+        agent.with(json!({ "uuid": format!("{name}-0"), "parentUuid": null }));
+        if let Some(call) = call {
+            let message = format!("m-{name}");
+            agent
+                .calls(&message, call, "Task", json!({ "prompt": "Look" }))
+                .with(json!({ "uuid": format!("{name}-1") }))
+                .result(call, json!("Looked."), false)
+                .with(json!({ "uuid": format!("{name}-2") }));
+        }
+        agent
+            .text(&format!("m-{name}-2"), "Looked.")
+            .with(json!({ "uuid": format!("{name}-3") }));
+        let path = format!("s/subagents/agent-{name}.jsonl");
+        self.0.write(&path, agent.file(9));
+    }
+
+    fn about(&self, name: &str, about: Value) {
+        let path = format!("s/subagents/agent-{name}.meta.json");
+        self.0.write(&path, about.to_string());
+    }
+
+    /// The callers in the log, from the innermost sub-agent outwards.
+    fn check(&self, log: &Log) {
+        let ids = claude::ids();
+        let task = |name: &str| ids.side_chain("s", name).task;
+        let parent = |name: &str| log.get::<TaskView>(task(name)).parent;
+        let parents = ["outer", "inner", "last"].map(parent);
+        let expected = [ids.session("s").task, task("outer"), task("inner")];
+        assert_eq!(parents, expected.map(Some));
+        let titles = ["outer", "inner", "last"].map(|name| log.get::<TaskView>(task(name)).title);
+        let titles = titles.each_ref().map(|title| title.as_str().unwrap());
+        assert_eq!(titles, ["To outer", "To inner", "To last"]);
+        assert_eq!(log.count("task.created"), 4);
+    }
+}
+
+#[test]
+fn a_sub_agent_is_a_part_of_the_one_that_called_it() {
+    for (outer, inner, last) in [
+        // Named by the call and by the caller, by one of them, and by neither the caller's own file.
+        (
+            json!({ "toolUseId": "call-outer", "spawnDepth": 1 }),
+            json!({ "toolUseId": "call-inner", "parentAgentId": "outer", "spawnDepth": 2 }),
+            json!({ "toolUseId": "call-last", "parentAgentId": "inner", "spawnDepth": 3 }),
+        ),
+        (
+            json!({ "agentType": "x" }),
+            json!({ "parentAgentId": "outer" }),
+            json!({ "parentAgentId": "inner" }),
+        ),
+        (
+            json!({ "toolUseId": "call-outer" }),
+            json!({ "toolUseId": "call-inner" }),
+            json!({ "toolUseId": "call-last" }),
+        ),
+    ] {
+        let agents = SubAgents::nested();
+        agents.about("outer", outer);
+        agents.about("inner", inner);
+        agents.about("last", last);
+        let mut log = Log::empty();
+        log.import(agents.0.path());
+        agents.check(&log);
+        assert_eq!(log.report.passed_over, [], "{}", log.report);
+        let before = log.annals.position();
+        log.import(agents.0.path());
+        assert_eq!((log.annals.position(), log.report.imported), (before, 0));
+        // One file after the other.
+        let mut log = Log::empty();
+        for file in [
+            "s.jsonl",
+            "s/subagents/agent-outer.jsonl",
+            "s/subagents/agent-inner.jsonl",
+            "s/subagents/agent-last.jsonl",
+        ] {
+            log.import(&agents.0.path().join(file));
+        }
+        agents.check(&log);
+    }
+}
+
+/// The result of the call names the sub-agent, where nothing is next to its recording.
+#[test]
+fn the_result_of_a_call_names_the_sub_agent_that_it_called() {
+    let agents = SubAgents::nested();
+    for (name, inner) in [("outer", "inner"), ("inner", "last")] {
+        let path = agents
+            .0
+            .path()
+            .join(format!("s/subagents/agent-{name}.jsonl"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            if line["message"]["content"][0]["type"] == "tool_result" {
+                line["toolUseResult"] = json!({ "status": "completed", "agentId": inner });
+            }
+            format!("{line}\n")
+        });
+        std::fs::write(path, lines.collect::<String>()).unwrap();
+    }
+    let mut log = Log::empty();
+    log.import(agents.0.path());
+    agents.check(&log);
+}
+
+/// The recordings of sub-agents whose times say nothing of their order, and of one whose caller was not read.
+#[test]
+fn a_caller_comes_first_whatever_its_recording_is_called() {
+    let folder = SubAgents(Folder::new());
+    let mut recording = Recording::of("s");
+    recording.user(json!("Survey it")).text("m1", "Yes.");
+    folder.0.write("s.jsonl", recording.file(9));
+    // By name the innermost one comes first.
+    folder.agent("a", 50, None);
+    folder.agent("b", 50, Some("call-a"));
+    folder.agent("c", 50, None);
+    folder.about("a", json!({ "parentAgentId": "b" }));
+    folder.about("c", json!({ "parentAgentId": "gone" }));
+    let mut log = Log::empty();
+    log.import(folder.0.path());
+    let task = |name: &str| log.get::<TaskView>(claude::ids().side_chain("s", name).task);
+    let id = |name: &str| claude::ids().side_chain("s", name).task;
+    assert_eq!(task("a").parent, Some(id("b")));
+    assert_eq!(task("b").title.as_str(), Some("To b"));
+    assert_eq!(task("c").parent, Some(id("gone")));
+    assert_eq!(task("gone").parent, Some(claude::ids().session("s").task));
+}
+
+/// Followed as they grow, sub-agents are parts of those that called them, before any call has its result.
+#[test]
+fn followed_sub_agents_are_parts_of_those_that_called_them() {
+    let agents = SubAgents::nested();
+    agents.about("outer", json!({ "toolUseId": "call-outer" }));
+    agents.about(
+        "inner",
+        json!({ "toolUseId": "call-inner", "parentAgentId": "outer" }),
+    );
+    agents.about(
+        "last",
+        json!({ "toolUseId": "call-last", "parentAgentId": "inner" }),
+    );
+    let log = Log::empty();
+    let options = ClaudeOptions::default();
+    let mut growing = GrowingRecordings::new(&log.annals, "claude", &options).unwrap();
+    let paths = ["agent-last", "agent-inner", "agent-outer"].map(|name| {
+        let path = format!("s/subagents/{name}.jsonl");
+        agents.0.path().join(path)
+    });
+    let paths = [paths.to_vec(), vec![agents.0.path().join("s.jsonl")]].concat();
+    for path in in_time_order(paths) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for lines in 1..=text.lines().count() {
+            let grown = text.split_inclusive('\n').take(lines).collect::<String>();
+            std::fs::write(&path, grown).unwrap();
+            let report = block_on(growing.grown(&path, &mut |_| {})).unwrap();
+            assert_eq!(report.broken, [], "{report}");
+        }
+    }
+    agents.check(&log);
 }

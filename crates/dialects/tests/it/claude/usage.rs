@@ -1,5 +1,7 @@
 //! Tokens: the last line of a message counts, once.
 
+use std::collections::BTreeMap;
+
 use annals_domain::AnyEvent;
 use annals_domain::run::Event as RunEvent;
 use proptest::collection::vec;
@@ -158,6 +160,147 @@ fn what_older_versions_did_not_record_is_added_once() {
     log.grow(&recording, recording.lines.len());
     assert_eq!(log.tokens(), [10, 20, 30, 12]);
     assert_eq!(more_of(&log), (20, 0.012_345_679));
+}
+
+/// The usages of a log by model.
+fn by_model(log: &Log) -> BTreeMap<String, [u64; 4]> {
+    let mut models: BTreeMap<String, [u64; 4]> = BTreeMap::new();
+    for entry in log.entries() {
+        if let AnyEvent::Run(RunEvent::UsageRecorded(used)) = &entry.event {
+            let model = used.model.map(|model| entry.text(model).to_string());
+            let sums = models.entry(model.unwrap_or_default()).or_default();
+            let more = used.tokens();
+            sums.iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
+        }
+    }
+    models
+}
+
+/// Sets fields of the newest line's usage.
+fn with_usage(recording: &mut Recording, fields: serde_json::Value) {
+    let usage = &mut recording.lines.last_mut().unwrap()["message"]["usage"];
+    for (name, value) in fields.as_object().unwrap() {
+        usage[name] = value.clone();
+    }
+}
+
+fn step(
+    kind: &str,
+    model: Option<&str>,
+    [input, read, write, output]: [u64; 4],
+) -> serde_json::Value {
+    let mut step = json!({
+        "type": kind, "input_tokens": input, "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": write, "output_tokens": output,
+    });
+    if let Some(model) = model {
+        step["model"] = json!(model);
+    }
+    step
+}
+
+#[test]
+fn what_other_models_did_in_a_message_counts_under_their_names() {
+    let advisor = |output| step("advisor_message", Some("advisor-1"), [500, 0, 0, output]);
+    let own = |tokens| step("message", None, tokens);
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [4, 20, 30, 1]);
+    with_usage(
+        &mut recording,
+        json!({ "iterations": [own([4, 20, 30, 1]), advisor(70)] }),
+    );
+    recording.says("m1", text(), [10, 20, 30, 9]);
+    let steps = json!([
+        own([4, 20, 30, 1]),
+        advisor(70),
+        own([6, 0, 0, 8]),
+        advisor(5),
+        step("compaction", None, [1_000, 0, 0, 3]),
+        step("fallback_message", Some("another"), [10, 20, 30, 9]),
+    ]);
+    with_usage(&mut recording, json!({ "iterations": steps }));
+    recording.says("m2", text(), [1, 0, 0, 2]);
+    with_usage(&mut recording, json!({ "iterations": "none", "speed": 5 }));
+    let expected = BTreeMap::from([
+        ("model-1".to_owned(), [10 + 1_000 + 1, 20, 30, 9 + 3 + 2]),
+        ("advisor-1".to_owned(), [1_000, 0, 0, 75]),
+    ]);
+    assert_eq!(by_model(&Log::of(&recording)), expected);
+    // In pieces, and read again, it is the same.
+    let mut log = Log::empty();
+    for lines in [1, 2, 2, 3, 4, 4] {
+        log.grow(&recording, lines);
+    }
+    assert_eq!(by_model(&log), expected);
+    // A copy in a fork has nothing new.
+    let mut fork = recording.clone();
+    for line in &mut fork.lines {
+        line["sessionId"] = json!("fork");
+        line["uuid"] = json!(format!("fork-{}", line["uuid"]));
+    }
+    log.grow_any(&fork, 4);
+    assert_eq!(by_model(&log), expected);
+}
+
+#[test]
+fn what_was_served_faster_is_named_so() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go")).says("m1", text(), [1, 2, 3, 4]);
+    with_usage(
+        &mut recording,
+        json!({ "speed": "fast", "service_tier": "standard" }),
+    );
+    recording.says("m2", text(), [5, 0, 0, 6]);
+    with_usage(&mut recording, json!({ "speed": "standard" }));
+    recording.says("m3", text(), [7, 0, 0, 8]);
+    with_usage(
+        &mut recording,
+        json!({ "speed": null, "service_tier": "batch" }),
+    );
+    let log = Log::of(&recording);
+    let expected = [
+        ("model-1", [5, 0, 0, 6]),
+        ("model-1-batch", [7, 0, 0, 8]),
+        ("model-1-fast", [1, 2, 3, 4]),
+    ];
+    let expected = expected.map(|(model, tokens)| (model.to_owned(), tokens));
+    assert_eq!(by_model(&log), BTreeMap::from(expected));
+    // The run has the model's own name.
+    let provenance = log
+        .entries()
+        .into_iter()
+        .find_map(|entry| match &entry.event {
+            AnyEvent::Run(RunEvent::ProvenanceRecorded(event)) => {
+                Some(entry.text(event.model).to_string())
+            }
+            _ => None,
+        });
+    assert_eq!(provenance.as_deref(), Some("model-1"));
+}
+
+#[test]
+fn a_log_of_an_older_version_adds_only_what_it_lacks() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [10, 0, 0, 9]);
+    // As an older version left it: it did not look at the speed, nor at the steps.
+    let mut log = Log::of(&recording);
+    let steps = json!([step("advisor_message", Some("advisor-1"), [5, 0, 0, 6])]);
+    with_usage(
+        &mut recording,
+        json!({ "speed": "fast", "iterations": steps }),
+    );
+    for _ in 0..2 {
+        log.grow(&recording, 2);
+        let expected = [("advisor-1", [5, 0, 0, 6]), ("model-1", [10, 0, 0, 9])];
+        let expected = expected.map(|(model, tokens)| (model.to_owned(), tokens));
+        assert_eq!(by_model(&log), BTreeMap::from(expected));
+    }
 }
 
 proptest! {

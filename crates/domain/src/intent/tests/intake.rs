@@ -8,6 +8,7 @@ mod belonging;
 mod parts;
 mod people;
 mod questions;
+mod rejections;
 mod settled;
 mod ways_around;
 

@@ -201,11 +201,16 @@ fn only_a_person_undoes_a_persons_pause() {
         ActorRef::system("ci"),
         ActorRef::mcp_client("desk"),
     ] {
-        let refusal = by(&paused, other).refusal(resume());
+        let refusal = by(&paused, other.clone()).refusal(resume());
         let reason = refusal.to_string();
         assert!(matches!(refusal, Refusal::NotPermitted { .. }), "{reason}");
         assert!(reason.contains("a person resumes it"), "{reason}");
+        for ends in [Command::from(abort()), complete().into()] {
+            let refusal = by(&paused, other.clone()).refusal(ends);
+            assert!(matches!(refusal, Refusal::NotPermitted { .. }), "{refusal}");
+        }
     }
+    assert_eq!(by(&paused, bob.clone()).when(abort()), ["aborted"]);
     let mut resumed = by(&paused, bob);
     assert_eq!(resumed.when(resume()), ["resumed"]);
     // What an agent paused, agents resume, unless a person paused it, too.

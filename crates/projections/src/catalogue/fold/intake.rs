@@ -6,7 +6,7 @@
 //! rows count the parts; nothing is looked through to know where an intent is.
 
 use annals_domain::intent::{
-    self, ApprovalStatus, Classified, Risk, Stage, Standing, TakenIn, approval_status,
+    self, ApprovalStatus, Classified, PartsTally, Risk, Stage, Standing, TakenIn, approval_status,
 };
 use annals_domain::{GitOid, IntentId, Kind, TaskId, task};
 use uuid::Uuid;
@@ -52,6 +52,15 @@ fn intent_counts_mut(row: &mut ObjectRow) -> Option<&mut IntentCounts> {
 
 /// The status of an intent on Forge's axis.
 pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> {
+    approval_of(row, |parts| parts)
+}
+
+/// The same without what is open of it: what failed waits for a person, whatever else goes on.
+pub(in crate::catalogue) fn approval_without_open(row: &ObjectRow) -> Option<ApprovalStatus> {
+    approval_of(row, PartsTally::without_open)
+}
+
+fn approval_of(row: &ObjectRow, counted: fn(PartsTally) -> PartsTally) -> Option<ApprovalStatus> {
     let counts = intent_counts(row)?;
     let life = match row.status {
         Some(Status::Active) => intent::Life::Active,
@@ -60,7 +69,8 @@ pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> 
         _ => intent::Life::Draft { analyzed: false },
     };
     let asks = counts.unanswered > 0;
-    Some(approval_status(life, counts.stage(), &counts.parts, asks))
+    let parts = counted(counts.parts);
+    Some(approval_status(life, counts.stage(), &parts, asks))
 }
 
 /// A task as its intent counts it.
@@ -123,7 +133,7 @@ impl Fold<'_> {
             .iter()
             .find(|link| link.relation == Relation::IntentChildOf);
         Some(Place {
-            waits: waits(counts, status),
+            waits: waits(counts, status, approval_without_open(row)?),
             first: row.first,
             status,
             listed: counts.is_taken_in.then_some(status),

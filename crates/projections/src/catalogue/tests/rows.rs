@@ -142,7 +142,7 @@ fn rows_are_what_the_table_says() {
     assert_eq!(read_object(&key, &bytes).unwrap(), session);
     for damaged in [&bytes[..5], &[], &[9; 40]] {
         let error = read_object(&key, damaged).unwrap_err();
-        assert!(error.to_string().contains("annals rebuild"), "{error}");
+        assert!(error.to_string().contains("annals log rebuild"), "{error}");
     }
 }
 

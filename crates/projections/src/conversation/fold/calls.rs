@@ -5,25 +5,25 @@ use annals_domain::run::{
 };
 use annals_domain::{Slot, Timestamp, ToolInvocationId};
 use chrono::TimeDelta;
-use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{ConversationFold, SubAgentStart, TurnSlot, known_time};
-use crate::conversation::role;
+use super::{ConversationFold, SubAgentStart, TurnSlot};
 use crate::conversation::turn::{
     CallDecisionTurn, CallOutcome, CallResult, CallRole, FileEdit, ToolCallTurn, TurnBody,
 };
+use crate::conversation::{NO_RESULT, role};
+use crate::frame_data::CallPlace;
 use crate::history::{invoked, requested};
 use crate::{CallLine, Entry, PieceValue, Text};
 
-/// The summary of a call without a result, as importers record it.
-const NO_RESULT: &str = "(no result was recorded)";
 /// The shortest name of a sub-agent that is looked for in results.
 const NAME_LENGTH: usize = 6;
 
 /// The progress of a call, from which its outcome follows.
 #[derive(Debug, Default)]
 pub(super) struct CallProgress {
+    /// Whether it was requested before it was recorded: its turn has the time of the request.
+    is_requested: bool,
     has_begun: bool,
     /// The verdict that counts: the newest one, but only a person's lifts a denial.
     verdict: Option<ToolVerdict>,
@@ -38,25 +38,6 @@ pub(super) struct CallStart {
     /// The call's line.
     pub(super) line: Option<String>,
     pub(super) place: Option<CallPlace>,
-}
-
-/// A place in a recording: behind a text of a line or behind a call, and behind so many calls since.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct CallPlace {
-    line: Option<String>,
-    #[serde(default)]
-    texts: usize,
-    call: Option<String>,
-    calls: usize,
-}
-
-impl CallPlace {
-    /// Returns `true` if it is behind the same text or call as the other place, with fewer calls since.
-    fn is_before(&self, other: &CallPlace) -> bool {
-        let is_same =
-            self.line == other.line && self.texts == other.texts && self.call == other.call;
-        is_same && self.calls < other.calls
-    }
 }
 
 impl CallProgress {
@@ -99,7 +80,15 @@ impl ConversationFold {
 
     pub(super) fn requested(&mut self, entry: &Entry, event: &ToolRequested) {
         let line = requested(event, entry);
+        let is_new = !self.calls.contains_key(&event.tool_invocation);
         let slot = self.call(entry, event.tool_invocation, Some(event.tool_name), line);
+        if is_new {
+            if let Some(progress) = self.progress(slot) {
+                progress.is_requested = true;
+            }
+            // An import tells of a call without a result when the recording ends, behind what followed the call.
+            self.move_to_its_start(slot, &CallStart::default());
+        }
         if let Some(call) = self.call_at(slot)
             && call.args.is_none()
         {
@@ -117,7 +106,7 @@ impl ConversationFold {
                 source: event.source.clone(),
                 reason: event.reason.map(|slot| entry.text(slot)),
                 inferred: event.inferred,
-                at: known_time(entry.occurred_at),
+                at: entry.agents_time(),
                 position: entry.position,
             });
         }
@@ -145,14 +134,13 @@ impl ConversationFold {
                 call.result = result.map(|slot| beginning(entry.text(slot)));
             }
         }
+        self.newest_end = Some((entry.batch_id, slot));
         self.end(slot, CallOutcome::ended(event.status));
     }
 
     pub(super) fn proposed(&mut self, entry: &Entry, event: &PatchSetProposed) {
-        let of_batch = self
-            .newest_call
-            .filter(|(batch, _)| *batch == entry.batch_id);
-        let Some((_, slot)) = of_batch else {
+        let ended = of_batch(self.newest_end, entry);
+        let Some(slot) = ended.or_else(|| of_batch(self.newest_call, entry)) else {
             self.patch_of_its_own(entry, event);
             return;
         };
@@ -207,14 +195,20 @@ impl ConversationFold {
         }
     }
 
-    /// Moves the newest turn, a call, to where it was made.
+    /// Moves a call to where it was made.
     pub(super) fn move_to_its_start(&mut self, slot: usize, start: &CallStart) {
-        if self.order.pop_if(|last| *last == slot).is_none() {
+        let Some(index) = self.index_of(slot) else {
             return;
-        }
-        let began = start.at.or_else(|| self.slots.get(slot).and_then(began));
-        let place = start.place.as_ref().and_then(|place| self.behind(place));
+        };
+        self.order.remove(index);
+        let began = match (start.at, self.slots.get(slot)) {
+            (None, Some(slot)) => CallTime::of(slot),
+            (at, _) => CallTime::exact(at),
+        };
+        let place = start.place.as_ref();
+        let place = place.and_then(|place| self.behind(place, began.began));
         let place = place.unwrap_or_else(|| self.before_later(began, start.line.as_deref()));
+        let began = began.began;
         self.order.insert(place.min(self.order.len()), slot);
         if let Some(slot) = self.slots.get_mut(slot) {
             slot.turn.at = began.or(slot.turn.at);
@@ -222,47 +216,66 @@ impl ConversationFold {
         }
     }
 
-    /// The index in the order behind a place. `None` if the turn that it names is not known.
-    fn behind(&self, place: &CallPlace) -> Option<usize> {
+    /// The index in the order behind a place, and behind calls that were requested there earlier and lack their results.
+    /// `None` if the turn that the place names is not known.
+    fn behind(&self, place: &CallPlace, began: Option<Timestamp>) -> Option<usize> {
         let anchor = match (&place.call, &place.line) {
             (Some(call), _) => {
                 let slot = self.named_calls.get(call)?;
-                self.order.iter().position(|other| other == slot)?
+                self.index_of(*slot)?
             }
             (None, Some(line)) => {
-                let is_of_line = |slot: &usize| {
-                    let slot = self.slots.get(*slot);
+                let is_of_line = |slot: &&usize| {
+                    let slot = self.slots.get(**slot);
                     slot.is_some_and(|slot| slot.line.as_ref() == Some(line))
                 };
-                let slots = self.order.iter().enumerate();
-                let texts = slots.filter(|(_, slot)| is_of_line(slot));
-                texts.take(place.texts.max(1)).last()?.0
+                let texts = self.lines.get(line)?.iter().filter(is_of_line);
+                self.index_of(*texts.take(place.texts.max(1)).last()?)?
             }
             (None, None) => return None,
         };
         let behind = self.order.get(anchor + 1..)?;
         let is_before = |slot: &&usize| {
-            let other = self.slots.get(**slot);
-            let other = other.and_then(|slot| slot.place.as_ref());
-            other.is_some_and(|other| other.is_before(place))
+            let Some(other) = self.slots.get(**slot) else {
+                return false;
+            };
+            match &other.place {
+                Some(other) => other.is_before(place),
+                None => is_requested(other) && other.turn.at < began,
+            }
         };
         Some(anchor + 1 + behind.iter().take_while(is_before).count())
     }
 
+    /// The index of a slot in the order. Slots that are looked for are among the last ones.
+    fn index_of(&self, slot: usize) -> Option<usize> {
+        self.order.iter().rposition(|other| *other == slot)
+    }
+
     /// The index in the order before the turns of later times, and before those whose line follows the line of the call.
-    fn before_later(&self, began: Option<Timestamp>, line: Option<&str>) -> usize {
+    fn before_later(&self, time: CallTime, line: Option<&str>) -> usize {
         let is_later = |other: &&usize| {
             let Some(other) = self.slots.get(**other) else {
                 return false;
             };
             let follows = line.is_some() && other.parent_line.as_deref() == line;
-            let is_after = began
+            let is_after = time
+                .began
                 .zip(other.turn.at)
                 .is_some_and(|(began, at)| at > began);
             follows || is_after
         };
         let later = self.order.iter().rev().take_while(is_later).count();
+        if time.is_counted_back && later == self.order.len() && self.begins_with_prompt() {
+            // The lines of some recordings have no times, so that all turns have the session's.
+            return later;
+        }
         self.order.len() - later
+    }
+
+    fn begins_with_prompt(&self) -> bool {
+        let first = self.order.first().and_then(|slot| self.slots.get(*slot));
+        first.is_some_and(|slot| matches!(slot.turn.body, TurnBody::Prompt(_)))
     }
 
     pub(super) fn settle_calls(&mut self) {
@@ -357,7 +370,7 @@ impl ConversationFold {
     }
 
     fn progress(&mut self, slot: usize) -> Option<&mut CallProgress> {
-        self.slots.get_mut(slot)?.call.as_mut()
+        self.change(slot)?.call.as_mut()
     }
 
     fn end(&mut self, slot: usize, outcome: CallOutcome) {
@@ -371,17 +384,49 @@ impl ConversationFold {
     }
 }
 
-/// The time at which a call began: its result's time, less its duration.
-fn began(slot: &TurnSlot) -> Option<Timestamp> {
-    let TurnBody::ToolCall(call) = &slot.turn.body else {
-        return None;
-    };
-    let ended = slot.turn.at?;
-    let took = i64::try_from(call.duration_ms.unwrap_or_default()).ok()?;
-    let began = ended
-        .to_utc()
-        .checked_sub_signed(TimeDelta::try_milliseconds(took)?)?;
-    Some(began.into())
+/// The time at which a call began.
+#[derive(Debug, Clone, Copy)]
+struct CallTime {
+    began: Option<Timestamp>,
+    /// Whether it is the time of the result less the duration.
+    is_counted_back: bool,
+}
+
+impl CallTime {
+    fn exact(began: Option<Timestamp>) -> CallTime {
+        CallTime {
+            began,
+            is_counted_back: false,
+        }
+    }
+
+    /// The time of a call's request, or else its result's, less its duration.
+    fn of(slot: &TurnSlot) -> CallTime {
+        let (TurnBody::ToolCall(call), Some(at)) = (&slot.turn.body, slot.turn.at) else {
+            return CallTime::exact(None);
+        };
+        let took = call.duration_ms.filter(|_| !is_requested(slot));
+        let Some(took) = took.and_then(|took| i64::try_from(took).ok()) else {
+            return CallTime::exact(Some(at));
+        };
+        let took = TimeDelta::try_milliseconds(took);
+        let began = took.and_then(|took| at.to_utc().checked_sub_signed(took));
+        CallTime {
+            began: began.map(Timestamp::from),
+            is_counted_back: true,
+        }
+    }
+}
+
+/// The slot of a call, if an event is of the call's batch.
+pub(super) fn of_batch(call: Option<(Uuid, usize)>, entry: &Entry) -> Option<usize> {
+    let (batch, slot) = call?;
+    (batch == entry.batch_id).then_some(slot)
+}
+
+/// Returns `true` if a slot is a call that was requested before it was recorded.
+fn is_requested(slot: &TurnSlot) -> bool {
+    slot.call.as_ref().is_some_and(|call| call.is_requested)
 }
 
 fn beginning(text: Text) -> CallResult {

@@ -1,14 +1,15 @@
 //! Frames of a context pipeline: what was said, and the results of tool calls.
 
-use annals_domain::Timestamp;
 use annals_domain::pipeline::{FramePushed, FramesDropped};
-use serde::Deserialize;
 
-use super::calls::{CallPlace, CallStart};
+use super::calls::CallStart;
 use super::queued::QueuedCommand;
 use super::{ConversationFold, calls};
+use crate::conversation::REPEATED_PROMPT;
 use crate::conversation::result;
 use crate::conversation::turn::{CallResult, PromptTurn, TurnBody};
+use crate::frame_data::FrameData;
+use crate::slash_command::slash_command_name;
 use crate::{Entry, Text};
 
 /// The beginnings of texts with which agents record that a person interrupted them.
@@ -17,38 +18,17 @@ const INTERRUPTIONS: [&str; 3] = [
     "<turn_aborted>",
     "[Operation cancelled",
 ];
+/// The subtype of a checkpoint that holds the title of an earlier conversation. Nothing was compacted.
+const TITLE: &str = "summary";
+/// The name of the note that a compaction was done.
+const COMPACTION: &str = "compaction";
 /// The beginning of a text that Claude Code shows in place of an answer.
 const API_ERROR: &str = "API Error";
-
-/// The data that importers keep with a frame.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct FrameData {
-    #[serde(default)]
-    parent_line: Option<String>,
-    #[serde(default)]
-    tool_use: Option<String>,
-    #[serde(default)]
-    tool_use_line: Option<String>,
-    #[serde(default)]
-    tool_use_at: Option<Timestamp>,
-    #[serde(default)]
-    tool_use_after: Option<CallPlace>,
-    #[serde(default)]
-    line: Option<String>,
-    #[serde(default)]
-    subtype: Option<String>,
-    #[serde(default)]
-    left_out: Option<String>,
-}
 
 impl ConversationFold {
     pub(super) fn frame(&mut self, entry: &Entry, event: &FramePushed) {
         self.frames += 1;
-        let data = event.data.map(|slot| entry.text(slot));
-        let data = data.as_ref().and_then(Text::as_str);
-        let data: FrameData = data
-            .and_then(|data| serde_json::from_str(data).ok())
-            .unwrap_or_default();
+        let data = FrameData::read(entry, event.data);
         if data.tool_use.is_some() {
             self.result_frame(entry, event, &data);
             return;
@@ -58,8 +38,13 @@ impl ConversationFold {
             "system_state" => QueuedCommand::read(&text),
             _ => None,
         };
+        let is_repeated = data.subtype.as_deref() == Some(REPEATED_PROMPT);
         let (text, by, is_queued) = match queued {
-            Some(queued) if self.repeats_queued(&queued.prompt, data.line.as_ref()) => return,
+            Some(queued)
+                if self.repeats_queued(&queued.prompt, data.line.as_ref()) || is_repeated =>
+            {
+                return;
+            }
             Some(queued) => {
                 let is_prompt = queued.is_prompt();
                 (Text::from(queued.prompt), self.person(entry), is_prompt)
@@ -68,7 +53,7 @@ impl ConversationFold {
         };
         let body = match event.kind.as_str() {
             kind if is_queued || kind == "intent_analysis" => TurnBody::Prompt(PromptTurn {
-                command: text.as_str().and_then(slash_command),
+                command: text.as_str().and_then(slash_command_name),
                 text,
                 by,
                 intent: None,
@@ -80,18 +65,48 @@ impl ConversationFold {
                 model: self.model.clone(),
             },
             "thinking" => TurnBody::Thinking { text },
-            "checkpoint" => TurnBody::Compaction {
+            "checkpoint" if data.subtype.as_deref() == Some(TITLE) => TurnBody::Note {
+                name: TITLE.to_owned(),
                 text,
-                dropped: self.dropped_by(entry),
             },
+            "checkpoint" => {
+                self.compaction(entry, text, data);
+                return;
+            }
             kind => TurnBody::Note {
                 name: data.subtype.unwrap_or_else(|| kind.to_owned()),
                 text,
             },
         };
         let slot = self.push(entry, body, data.parent_line);
+        self.set_line(slot, data.line);
+    }
+
+    /// A compaction, and the summary that it leaves, are two frames in a row and one turn: the summary. What came first is
+    /// a note.
+    fn compaction(&mut self, entry: &Entry, text: Text, data: FrameData) {
+        let mut dropped = self.dropped_by(entry);
+        let mut begun = None;
+        if let Some(newest) = self.slots.len().checked_sub(1)
+            && let Some(slot) = self.change(newest)
+            && let TurnBody::Compaction { text, dropped: own } = &mut slot.turn.body
+        {
+            dropped = dropped.or(*own);
+            begun = slot.batch;
+            slot.turn.body = TurnBody::Note {
+                name: COMPACTION.to_owned(),
+                text: std::mem::replace(text, Text::Removed),
+            };
+        }
+        let slot = self.push(
+            entry,
+            TurnBody::Compaction { text, dropped },
+            data.parent_line,
+        );
+        self.set_line(slot, data.line);
         if let Some(slot) = self.slots.get_mut(slot) {
-            slot.line = data.line;
+            // A part with the summary is read from where the compaction began.
+            slot.batch = begun.or(slot.batch);
         }
     }
 
@@ -115,10 +130,7 @@ impl ConversationFold {
     fn result_frame(&mut self, entry: &Entry, event: &FramePushed, data: &FrameData) {
         let result = result_of(entry, event, data);
         let name = data.tool_use.clone().unwrap_or_default();
-        let of_batch = self
-            .newest_call
-            .filter(|(batch, _)| *batch == entry.batch_id);
-        if let Some((_, slot)) = of_batch {
+        if let Some(slot) = calls::of_batch(self.newest_call, entry) {
             self.set_result(slot, result);
             self.named_calls.insert(name, slot);
             let start = CallStart {
@@ -127,6 +139,12 @@ impl ConversationFold {
                 place: data.tool_use_after.clone(),
             };
             self.move_to_its_start(slot, &start);
+            return;
+        }
+        // A result that came after its call was given up: the call is where it was made already.
+        if let Some(slot) = calls::of_batch(self.newest_end, entry) {
+            self.set_result(slot, result);
+            self.named_calls.insert(name, slot);
             return;
         }
         let early = self.named_calls.get(&name).copied();
@@ -187,37 +205,4 @@ fn is_error(text: &Text, data: &FrameData) -> bool {
         || text
             .as_str()
             .is_some_and(|text| text.starts_with(API_ERROR))
-}
-
-/// The slash command of a prompt: `/review`, as it was typed or as agents record it.
-fn slash_command(text: &str) -> Option<String> {
-    let typed = match text.split_once("<command-name>") {
-        Some((_, rest)) => rest.split_once("</command-name>")?.0,
-        None => text.trim_start(),
-    };
-    let word = typed.split_whitespace().next()?;
-    let name = word.strip_prefix('/')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_:.".contains(c);
-    (!name.is_empty() && name.chars().all(is_name)).then(|| word.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slash_commands_are_recognized() {
-        for (text, expected) in [
-            ("/review the cart", Some("/review")),
-            (
-                "<command-message>x</command-message>\n<command-name>/init</command-name>",
-                Some("/init"),
-            ),
-            ("/usr/bin/env is missing", None),
-            ("and/or", None),
-            ("/", None),
-        ] {
-            assert_eq!(slash_command(text).as_deref(), expected, "{text}");
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //! attachment of the context, or as the attachment alone.
 
 use annals_domain::ActorRef;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::{ConversationFold, TurnSlot};
 use crate::conversation::turn::TurnBody;
@@ -14,8 +14,39 @@ use crate::{Entry, Text};
 pub(super) struct QueuedCommand {
     #[serde(rename = "type")]
     kind: String,
+    #[serde(deserialize_with = "prompt_text")]
     pub(super) prompt: String,
     command_mode: Option<String>,
+    #[serde(default)]
+    is_meta: bool,
+    origin: Option<PromptOrigin>,
+}
+
+/// The sender of a queued text.
+#[derive(Debug, Deserialize)]
+struct PromptOrigin {
+    kind: Option<String>,
+}
+
+/// The text of a prompt: a text, or a list of parts of which some are texts.
+fn prompt_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Prompt {
+        Text(String),
+        Parts(Vec<Part>),
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        text: Option<String>,
+    }
+    Ok(match Prompt::deserialize(deserializer)? {
+        Prompt::Text(text) => text,
+        Prompt::Parts(parts) => {
+            let texts = parts.into_iter().filter_map(|part| part.text);
+            texts.collect::<Vec<String>>().join("\n")
+        }
+    })
 }
 
 impl QueuedCommand {
@@ -28,7 +59,9 @@ impl QueuedCommand {
 
     /// Returns `true` if a person wrote it.
     pub(super) fn is_prompt(&self) -> bool {
-        self.command_mode.as_deref().unwrap_or("prompt") == "prompt"
+        let sender = self.origin.as_ref().and_then(|it| it.kind.as_deref());
+        let is_by_person = !self.is_meta && sender.unwrap_or("human") == "human";
+        is_by_person && self.command_mode.as_deref().unwrap_or("prompt") == "prompt"
     }
 }
 
@@ -36,9 +69,9 @@ impl ConversationFold {
     /// Takes an attachment as a repetition of the turn that was recorded for it just before. Returns `false` if there is
     /// none. A turn is repeated once.
     pub(super) fn repeats_queued(&mut self, prompt: &str, line: Option<&String>) -> bool {
-        let newest = self.slots.iter_mut().rev();
-        let mut newest = newest.take_while(|slot| is_prompt_or_note(slot));
-        let is_it = |slot: &&mut TurnSlot| {
+        let newest = self.slots.iter_mut().enumerate().rev();
+        let mut newest = newest.take_while(|(_, slot)| is_prompt_or_note(slot));
+        let is_it = |(_, slot): &(usize, &mut TurnSlot)| {
             let text = match &slot.turn.body {
                 TurnBody::Prompt(prompt) => &prompt.text,
                 TurnBody::Note { text, .. } => text,
@@ -49,11 +82,11 @@ impl ConversationFold {
                 .is_some_and(|text| text.trim() == prompt.trim());
             is_same && !slot.is_repeated
         };
-        let Some(slot) = newest.find(is_it) else {
+        let Some((index, slot)) = newest.find(is_it) else {
             return false;
         };
         slot.is_repeated = true;
-        slot.line = line.cloned();
+        self.set_line(index, line.cloned());
         true
     }
 
@@ -64,7 +97,9 @@ impl ConversationFold {
             _ => None,
         };
         let newest = self.slots.iter().rev().find_map(by);
-        newest.unwrap_or_else(|| entry.actor.clone())
+        newest
+            .or_else(|| self.earlier_person.clone())
+            .unwrap_or_else(|| entry.actor.clone())
     }
 }
 

@@ -94,15 +94,21 @@ fn spans(mut out: TextLine, line: &str) -> TextLine {
                 out = out.with(Emphasis::Plain, before).with(emphasis, text);
                 (rest, plain) = (behind, 0);
             }
-            None => plain = at + 1,
+            // A run of backticks without its end is text, as a whole: none of its backticks is looked at again.
+            None => plain = at + ticks(from).max(1),
         }
     }
+}
+
+/// The number of backticks at the beginning of a text.
+fn ticks(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
 }
 
 /// The length of the code or the bold text at the beginning of a text, with its marks.
 fn marked(text: &str) -> Option<(usize, Emphasis)> {
     if text.starts_with('`') {
-        let run = text.len() - text.trim_start_matches('`').len();
+        let run = ticks(text);
         let mark = text.get(..run)?;
         let end = text.get(run..)?.find(mark)?;
         return Some((run + end + run, Emphasis::Code));

@@ -26,7 +26,8 @@ pub(super) fn line_of(call: &ToolCallTurn) -> TextLine {
         .with(Emphasis::Plain, call.line.what());
     // The tail has the counts of the arguments; those of the recorded files are exact.
     let (counts, end) = split(&tail);
-    match counts_of(call) {
+    let has_edits = !call.edits.is_empty();
+    match has_edits.then(|| call.changed_lines()) {
         Some((added, deleted)) => {
             line = line
                 .with(Emphasis::Added, &format!(" +{added}"))
@@ -34,25 +35,69 @@ pub(super) fn line_of(call: &ToolCallTurn) -> TextLine {
         }
         None => line = line.with(Emphasis::Plain, counts),
     }
+    // The outcome of the conversation counts: a later event can change how the call ended.
+    let end = match call.outcome {
+        CallOutcome::Denied | CallOutcome::NoResult => "",
+        _ => end,
+    };
     line = line.with(mark, end);
     let outcome = match call.outcome {
-        CallOutcome::Failed if end.is_empty() => Some("failed"),
-        CallOutcome::Denied => Some("denied"),
-        CallOutcome::Waiting => Some("awaiting permission"),
-        CallOutcome::Running => Some("running"),
-        CallOutcome::NoResult => Some("result not recorded"),
-        _ => None,
+        CallOutcome::Failed if !end.is_empty() => None,
+        outcome => outcome.words(),
     };
     if let Some(outcome) = outcome {
         line = line.with(mark, &format!(" · {outcome}"));
     }
     match call.duration_ms.filter(|took| *took >= NOTABLE) {
-        Some(took) if !end.ends_with(')') => {
+        Some(took) if call.outcome == CallOutcome::Denied => {
+            line.with(mark, &format!(" ({})", short(took)))
+        }
+        Some(took) if !end.contains(&format!("({})", duration(took))) => {
             line.with(Emphasis::Dim, &format!(" · {}", short(took)))
         }
         _ => line,
     }
     .cut()
+}
+
+/// The decision that denied a call, with its words.
+fn denial(call: &ToolCallTurn) -> Option<(&CallDecisionTurn, &str)> {
+    if call.outcome != CallOutcome::Denied {
+        return None;
+    }
+    let mut decisions = call.decisions.iter().rev();
+    let denied = decisions.find(|decision| decision.verdict == ToolVerdict::Deny)?;
+    let words = denied.reason.as_ref()?.as_str()?.trim();
+    (!words.is_empty()).then_some((denied, words))
+}
+
+/// The line of a denied call, with the words of the denial behind it.
+fn denied_line(
+    call: &ToolCallTurn,
+    (decision, words): (&CallDecisionTurn, &str),
+    out: &mut Vec<TextLine>,
+) {
+    let mut line = line_of(call);
+    line.is_cut = false;
+    let (open, close) = match decision.by {
+        ToolDecider::Person => ("“", "”"),
+        by => {
+            let name = decision.name.as_deref();
+            let name = name.map_or_else(String::new, |name| format!(" {name}"));
+            line = line.with(Emphasis::Removed, &format!(" by {by}{name}"));
+            ("", "")
+        }
+    };
+    let mut lines = words.lines();
+    let first = lines.next().unwrap_or_default();
+    let rest: Vec<&str> = lines.collect();
+    let Some((last, rest)) = rest.split_last() else {
+        return out.push(line.with(Emphasis::Plain, &format!(": {open}{first}{close}")));
+    };
+    out.push(line.with(Emphasis::Plain, &format!(": {open}{first}")));
+    let of = |text: &str| TextLine::new(Emphasis::Plain, text).indented(4);
+    out.extend(rest.iter().map(|text| of(text)));
+    out.push(of(&format!("{last}{close}")));
 }
 
 /// A duration without tenths of seconds where they do not matter.
@@ -70,15 +115,6 @@ fn split(tail: &str) -> (&str, &str) {
     tail.split_at(end.unwrap_or(tail.len()))
 }
 
-fn counts_of(call: &ToolCallTurn) -> Option<(u64, u64)> {
-    if call.edits.is_empty() {
-        return None;
-    }
-    let sum =
-        |count: fn(&crate::FileEdit) -> u32| call.edits.iter().map(|it| u64::from(count(it))).sum();
-    Some((sum(|edit| edit.added), sum(|edit| edit.deleted)))
-}
-
 /// Writes one call.
 pub(super) struct CallWriter {
     folding: Folding,
@@ -91,8 +127,11 @@ impl CallWriter {
     }
 
     pub(super) fn write(&self, call: &ToolCallTurn, diffs: &Diffs, out: &mut Vec<TextLine>) {
-        out.push(line_of(call));
         let is_open = self.folding == Folding::Open;
+        if let Some(denial) = denial(call).filter(|_| !is_open) {
+            return denied_line(call, denial, out);
+        }
+        out.push(line_of(call));
         let went_wrong = matches!(call.outcome, CallOutcome::Failed | CallOutcome::Denied);
         if is_open || call.role == CallRole::Question {
             self.arguments(call, out);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::conversation::samples::{answer, conversation, diffs, turn};
+use crate::conversation::samples::{self, answer, conversation, diffs, turn};
 
 fn when(at: Timestamp) -> String {
     at.to_utc().format("%H:%M:%S").to_string()
@@ -82,6 +82,58 @@ fn answers_keep_their_text_and_get_colours() {
         let texts: Vec<String> = lines.iter().map(TextLine::text).collect();
         assert_eq!(texts.join("\n").trim_matches('\n'), text);
     }
+}
+
+#[test]
+fn a_denied_call_has_the_words_of_the_denial_once() {
+    let mut call = samples::denied();
+    call.duration_ms = Some(4_700);
+    let said = lines(
+        &[turn(1, TurnBody::ToolCall(Box::new(call.clone())))],
+        Folding::Folded,
+    );
+    assert_eq!(
+        shown(&said),
+        "-• -|*Bash *|rm -rf data|- · denied-|- (4.7 s)-|: “not in production”\n"
+    );
+    call.decisions[0].by = annals_domain::run::ToolDecider::Hook;
+    call.decisions[0].reason = Some(Text::from("one\ntwo"));
+    let said = lines(
+        &[turn(1, TurnBody::ToolCall(Box::new(call)))],
+        Folding::Folded,
+    );
+    assert_eq!(
+        shown(&said),
+        "-• -|*Bash *|rm -rf data|- · denied-|- (4.7 s)-|- by hook ada-|: one\n    two\n"
+    );
+}
+
+#[test]
+fn a_call_without_a_result_has_no_failure() {
+    let end = crate::CallEnd::new(annals_domain::run::ToolStatus::Error);
+    let mut call = samples::call("Bash", r#"{"command":"make"}"#, CallRole::Command);
+    call.line = call.line.ended(&end.with_result(crate::NO_RESULT));
+    call.outcome = CallOutcome::NoResult;
+    assert_eq!(call.line.to_string(), "Bash make -> result not recorded");
+    let said = lines(
+        &[turn(1, TurnBody::ToolCall(Box::new(call)))],
+        Folding::Folded,
+    );
+    assert_eq!(shown(&said), "~• ~|*Bash *|make|~ · result not recorded~\n");
+}
+
+/// Marks without their ends are text, and a line of them takes no longer than another one.
+#[test]
+fn marks_without_an_end_are_text() {
+    for mark in ["`", "``", "*", "**", "***", "`*", "** ", "`` "] {
+        let text = format!("x {}", mark.repeat(if mark == "`" { 400_000 } else { 7 }));
+        let said = lines(&[turn(1, answer(&text))], Folding::Folded);
+        let whole: Vec<String> = said.iter().map(TextLine::text).collect();
+        let expected = text.trim_end();
+        assert!(whole.iter().any(|it| it.trim_end() == expected), "{mark}");
+    }
+    let said = lines(&[turn(1, answer("a `` b ` c ` d"))], Folding::Folded);
+    assert!(shown(&said).contains("` c `"), "{}", shown(&said));
 }
 
 #[test]

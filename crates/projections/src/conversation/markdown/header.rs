@@ -3,14 +3,13 @@
 use std::fmt::{self, Write};
 
 use super::block::{code_span, escaped};
-use super::time;
-use crate::{SessionSummary, duration};
+use crate::{CostZone, SessionSummary, duration};
 
 pub(super) fn write(
     session: &SessionSummary,
     first_prompt: Option<&str>,
     cost: Option<&str>,
-    level: &str,
+    (level, zone): (&str, CostZone),
     out: &mut impl Write,
 ) -> fmt::Result {
     writeln!(out, "{level} {}\n", title(session, first_prompt))?;
@@ -26,9 +25,11 @@ pub(super) fn write(
         "Agent's session id",
         session.agent_session.as_deref().map(code_span),
     )?;
-    let started = session.started.map_or("time unknown".to_owned(), time);
+    let started = session.started.map(|at| zone.time_text(at));
+    let started = started.unwrap_or_else(|| "time unknown".to_owned());
     fact("Started", Some(started))?;
-    fact("Last activity", session.last_activity.map(time))?;
+    let last_activity = session.last_activity.map(|at| zone.time_text(at));
+    fact("Last activity", last_activity)?;
     let is_timed = session.started.is_some();
     fact("Active time", is_timed.then(|| duration(session.active_ms)))?;
     fact("Cost", cost.map(str::to_owned))?;

@@ -5,6 +5,10 @@
 use super::*;
 use crate::conversation::samples::{conversation, diffs, prompt, session, turn};
 
+fn writer_in_utc() -> MarkdownWriter {
+    MarkdownWriter::new().with_zone(CostZone::Utc)
+}
+
 fn written(turns: &[Turn], writer: &mut MarkdownWriter) -> String {
     let mut out = String::new();
     for turn in turns {
@@ -15,7 +19,7 @@ fn written(turns: &[Turn], writer: &mut MarkdownWriter) -> String {
 
 #[test]
 fn every_kind_of_turn_is_written() {
-    let out = written(&conversation(), &mut MarkdownWriter::new());
+    let out = written(&conversation(), &mut writer_in_utc());
     let expected = include_str!("expected.md");
     if std::env::var_os("UPDATE_GOLDENS").is_some() {
         let path = concat!(
@@ -29,7 +33,7 @@ fn every_kind_of_turn_is_written() {
 
 #[test]
 fn each_recorded_text_is_written_once() {
-    let out = written(&conversation(), &mut MarkdownWriter::new());
+    let out = written(&conversation(), &mut writer_in_utc());
     for text in [
         "Fix the *total*\n\nIt is wrong.",
         "First I read.\nThen I edit.",
@@ -54,7 +58,7 @@ fn each_recorded_text_is_written_once() {
 
 #[test]
 fn a_sub_agents_headings_are_deeper() {
-    let mut writer = MarkdownWriter::new().nested();
+    let mut writer = writer_in_utc().nested();
     let out = written(&[turn(1, prompt("Look"))], &mut writer);
     assert!(out.starts_with("#### Prompt 1\n"), "{out}");
     let mut deep = writer.nested().nested().nested();
@@ -73,7 +77,7 @@ fn the_header_has_the_title_unless_it_is_the_prompt() {
     ] {
         session.title = title.map(str::to_owned);
         let mut out = String::new();
-        let writer = MarkdownWriter::new();
+        let writer = writer_in_utc();
         writer
             .header(&session, prompt, Some("$1.20"), &mut out)
             .unwrap();
@@ -83,8 +87,22 @@ fn the_header_has_the_title_unless_it_is_the_prompt() {
     }
     session.started = None;
     let mut out = String::new();
-    MarkdownWriter::new()
+    writer_in_utc()
         .header(&session, None, None, &mut out)
         .unwrap();
     assert!(out.contains("- Started: time unknown\n"), "{out}");
+}
+
+#[test]
+fn times_are_those_of_a_zone() {
+    let india = "+05:30".parse().unwrap();
+    let writer = MarkdownWriter::new().with_zone(india);
+    let mut out = String::new();
+    writer.header(&session(), None, None, &mut out).unwrap();
+    let nested = writer.nested();
+    let turns = conversation();
+    out.push_str(&written(&turns, &mut nested.clone()));
+    let times = out.matches(" +05:30").count();
+    assert!(times > 3, "{out}");
+    assert!(!out.contains("Z\n"), "{out}");
 }

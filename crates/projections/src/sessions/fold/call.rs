@@ -1,29 +1,21 @@
 //! Events of tool calls: each is counted once, and some wait for a person.
 
-use annals_domain::run::{self, ToolDecided, ToolStatus, ToolVerdict};
+use annals_domain::run::{self, ToolDecided, ToolInvoked, ToolStatus, ToolVerdict};
 use uuid::Uuid;
 
 use super::{Done, Fold};
+use crate::Text;
+use crate::conversation::{NO_RESULT, QUESTIONS};
 use crate::sessions::row::{self, CALL, CallRow};
 
-/// Tools by which agents ask a person, without characters other than letters.
-const QUESTIONS: [&str; 9] = [
-    "askfollowupquestion",
-    "askhuman",
-    "askquestion",
-    "askuser",
-    "askuserquestion",
-    "exitplanmode",
-    "question",
-    "requestuserinput",
-    "requireuserinput",
-];
+/// The tool by which Claude Code asks whether a plan is approved. In a conversation it is one that plans.
+const PLAN_APPROVAL: &str = "exitplanmode";
 
 /// Returns `true` if a tool asks the person a question.
 fn asks(tool: &str) -> bool {
     let letters = tool.chars().filter(char::is_ascii_alphabetic);
     let name: String = letters.map(|it| it.to_ascii_lowercase()).collect();
-    QUESTIONS.contains(&name.as_str())
+    name == PLAN_APPROVAL || QUESTIONS.contains(&name.as_str())
 }
 
 /// A change of a call.
@@ -34,6 +26,8 @@ pub(super) enum CallStep<'a> {
     Decided(&'a ToolDecided),
     Begun,
     Over(ToolStatus),
+    /// The recording has no result of it.
+    NoResult,
     /// It was denied, and there is no decision that says by whom.
     Refused,
 }
@@ -48,16 +42,25 @@ impl Fold<'_, '_> {
             run::Event::ToolDecided(event) => (event.tool_invocation, CallStep::Decided(event)),
             run::Event::ToolBegun(event) => (event.tool_invocation, CallStep::Begun),
             run::Event::ToolEnded(event) => (event.tool_invocation, CallStep::Over(event.status)),
-            run::Event::ToolInvoked(event) => (event.tool_invocation, CallStep::Over(event.status)),
+            run::Event::ToolInvoked(event) => (event.tool_invocation, self.whole(event)),
             run::Event::ToolInvocationAdopted(event) => {
                 let call = &event.invocation;
-                (call.tool_invocation, CallStep::Over(call.status))
+                (call.tool_invocation, self.whole(call))
             }
             _ => return Ok(()),
         };
         let session = self.active(run).await?;
         self.rows.begin(session).await?;
         self.step(session, call.0, &step).await
+    }
+
+    /// The step of a call that was recorded as a whole.
+    fn whole(&self, call: &ToolInvoked) -> CallStep<'static> {
+        let summary = call.result_summary.map(|slot| self.entry.text(slot));
+        match summary.as_ref().and_then(Text::as_str) {
+            Some(NO_RESULT) => CallStep::NoResult,
+            _ => CallStep::Over(call.status),
+        }
     }
 
     /// Counts a call, and what changed of it.
@@ -93,7 +96,9 @@ impl Fold<'_, '_> {
                 ToolVerdict::Deny => held.close_wait(call, true),
             },
             CallStep::Begun => held.close_wait(call, false),
-            CallStep::Over(_) | CallStep::Refused => held.close_wait(call, true),
+            CallStep::Over(_) | CallStep::NoResult | CallStep::Refused => {
+                held.close_wait(call, true);
+            }
         }
         self.rows
             .table
@@ -106,6 +111,8 @@ impl CallRow {
     fn apply(&mut self, step: &CallStep<'_>) {
         match step {
             CallStep::Requested { .. } | CallStep::Begun => {}
+            // How it ended is not known, unless it was recorded before.
+            CallStep::NoResult => self.is_over = true,
             CallStep::Decided(decided) => match decided.verdict {
                 ToolVerdict::Deny => self.is_denied = true,
                 ToolVerdict::Allow if decided.lifts_denials() => self.is_denied = false,

@@ -6,8 +6,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{Done, Fold};
-use crate::Text;
-use crate::sessions::facts::time_of;
+use crate::frame_data::FrameData;
 use crate::sessions::row::{self, PLAN, PlanRow};
 
 /// The subtype of a title that the recording gives to the session with a line.
@@ -27,19 +26,6 @@ struct FrameTitle {
     title: Option<String>,
     #[serde(default)]
     thread_name: Option<String>,
-}
-
-/// What is read of a frame's data.
-#[derive(Debug, Default, Deserialize)]
-struct FrameNotes {
-    #[serde(default)]
-    line: Option<String>,
-    #[serde(default)]
-    tool_use_line: Option<String>,
-    #[serde(default)]
-    subtype: Option<String>,
-    #[serde(default)]
-    git_branch: Option<String>,
 }
 
 /// A frame.
@@ -161,9 +147,9 @@ impl Fold<'_, '_> {
         let id = self.rows.merged(task).await?;
         self.rows.ensure(id).await?;
         let entry = self.entry;
-        let at = time_of(entry);
+        let at = entry.agents_time();
         let is_by_person = entry.actor.kind == ActorKind::Human;
-        let notes = self.notes(said.data);
+        let notes = FrameData::read(entry, said.data);
         let summary = entry.text(said.summary).to_string();
         let prompt = self.prompt_text(said, &summary);
         let title = self.frame_title(said);
@@ -205,13 +191,6 @@ impl Fold<'_, '_> {
         Ok(())
     }
 
-    fn notes(&self, data: Option<Slot>) -> FrameNotes {
-        match data.map(|slot| self.entry.text(slot)) {
-            Some(Text::Present(json)) => serde_json::from_str(&json).unwrap_or_default(),
-            _ => FrameNotes::default(),
-        }
-    }
-
     /// The title that a frame tells.
     fn frame_title(&self, said: &Said<'_>) -> Option<String> {
         let FrameKind::Other(kind) = said.kind else {
@@ -235,7 +214,7 @@ impl Fold<'_, '_> {
 }
 
 impl crate::sessions::held::HeldSession {
-    fn note_branch(&mut self, notes: &FrameNotes, at: Option<annals_domain::Timestamp>) {
+    fn note_branch(&mut self, notes: &FrameData, at: Option<annals_domain::Timestamp>) {
         if let Some(branch) = &notes.git_branch
             && at >= self.facts.branch_at
         {
@@ -245,7 +224,7 @@ impl crate::sessions::held::HeldSession {
     }
 
     /// The title that names a line is this session's if the line is.
-    fn note_line(&mut self, notes: &FrameNotes) {
+    fn note_line(&mut self, notes: &FrameData) {
         let Some((line, title)) = &self.facts.title_by_line else {
             return;
         };

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::task::AgentsNames;
 use super::{Done, Fold};
-use crate::sessions::facts::time_of;
 use crate::sessions::row::{self, NAME, NameRow, TOLD, ToldPrompt};
 use crate::sessions::title::{TitleRank, title_of};
 
@@ -60,7 +59,7 @@ impl Fold<'_, '_> {
             session.note(entry, true);
             session.told(id, entry.occurred_at);
             session.add_stream(StreamKind::Intent, id);
-            session.go_on(time_of(entry));
+            session.go_on(entry.agents_time());
         } else if known.told.len() < WAITING {
             known.told.push(ToldPrompt {
                 intent: id,
@@ -79,7 +78,7 @@ impl Fold<'_, '_> {
         let Some(ToldRow { name }) = told else {
             return Ok(());
         };
-        let at = time_of(self.entry);
+        let at = self.entry.agents_time();
         let key = row::by_mark(NAME, &name);
         let known: Option<NameRow> = row::get(self.rows.table, &key).await?;
         let Some(mut known) = known else {

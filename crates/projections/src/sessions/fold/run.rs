@@ -11,8 +11,8 @@ use super::task::name_mark;
 use super::{Done, Fold};
 use crate::Text;
 use crate::costs::{Quarter, Used, model_name};
+use crate::naming::project_root;
 use crate::projection::ProjectionError;
-use crate::sessions::facts::time_of;
 use crate::sessions::held::HeldSession;
 use crate::sessions::row::{self, PATCH, PatchRow, RunRow, SessionFile, SessionUse};
 
@@ -141,7 +141,7 @@ impl Fold<'_, '_> {
             session.row.summary.end = None;
         }
         if let Some(environment) = environment {
-            environment.apply(session, time_of(entry));
+            environment.apply(session, entry.agents_time());
         }
         match plan {
             Some(plan) => self.follows_plan(task, plan.0).await,
@@ -244,7 +244,8 @@ impl Fold<'_, '_> {
             Some(model) => Some(model_name(self.entry, model)),
             None => self.rows.run(run).await?.and_then(|row| row.model),
         };
-        self.used(run, model, Used::recorded(event)).await?;
+        self.used(run, model, Used::recorded(self.entry, event))
+            .await?;
         Ok(())
     }
 
@@ -301,7 +302,7 @@ impl Fold<'_, '_> {
         let session = self.rows.session(id).await?;
         session.note(entry, kind != TITLE);
         match kind.as_str() {
-            SESSION_START => session.go_on(time_of(entry)),
+            SESSION_START => session.go_on(entry.agents_time()),
             SESSION_END => {
                 let last = session.row.summary.last_activity;
                 // A recording may have told of what came later.
@@ -359,6 +360,7 @@ impl RunEnvironment {
     fn apply(self, session: &mut HeldSession, at: Option<annals_domain::Timestamp>) {
         let summary = &mut session.row.summary;
         let project = self.project.or_else(|| self.directory.clone());
+        let project = project.map(|path| project_root(&path).to_owned());
         summary.directory = summary.directory.take().or(self.directory);
         summary.project = summary.project.take().or(project);
         summary.agent_version = self.version.or(summary.agent_version.take());

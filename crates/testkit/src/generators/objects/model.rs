@@ -102,11 +102,29 @@ impl Model {
             None => Answer::Refused,
         };
         if answer == Answer::Accepted {
+            if next.by != "tester" {
+                next.note_turned_down(self);
+            }
             *self = next;
         }
         self.commands += 1;
         self.last = Some(answer);
         answer
+    }
+
+    /// What a person made fail or rejected.
+    fn note_turned_down(&mut self, before: &Model) {
+        for (id, task) in &mut self.tasks {
+            let had_failed = before.tasks.get(id).is_some_and(|it| it.status == "failed");
+            task.rejected_by_person |= task.status == "failed" && !had_failed;
+        }
+        for (id, patch_set) in &self.patch_sets {
+            let known = before.patch_sets.get(id);
+            let was_rejected = known.is_some_and(|it| it.status == "rejected");
+            if patch_set.status == "rejected" && !was_rejected {
+                self.runs.entry(patch_set.run).or_default().turned_down = true;
+            }
+        }
     }
 
     fn judge(&mut self, command: &Command) -> Judged {
@@ -131,6 +149,7 @@ impl Model {
                 if self.intents[&c.intent.0].stage == "approved" {
                     self.ready(c.intent.0)?;
                 }
+                self.settled_in(None, &BTreeSet::from([c.intent.0]))?;
                 self.intent(c.intent.0, &["active"])?.commit = Some(c.commit);
                 Some(true)
             }
@@ -205,7 +224,7 @@ impl Model {
                 let run = self.patch_sets.get(&c.patch_set.0)?.run;
                 self.let_go(run)?;
                 self.may_commit(run)?;
-                self.tried_again(run)?;
+                self.settled(run)?;
                 let patch_set = self.patch_sets.get_mut(&c.patch_set.0)?;
                 demand(self.runs.get(&patch_set.run)?.status == "validating")?;
                 demand(patch_set.status == "proposed")?;

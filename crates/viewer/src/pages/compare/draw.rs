@@ -4,9 +4,8 @@ use maud::{Markup, html};
 
 use super::model::{Beside, Call, Check, Compared, Lines, Side};
 use crate::answer::Asked;
-use crate::html::{
-    duration, event, grouped, more, nothing, number, place, status, status_or_none, time, tokens,
-};
+use crate::figures::{grouped, time};
+use crate::html::{duration, event, more, nothing, number, place, status, status_or_none, tokens};
 use crate::moment::Moment;
 
 /// Rows that are shown before the one at which two part.

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use annals::projections::{CostAxis, CostReport, amount_of_money};
-use chrono::{NaiveDate, TimeDelta};
+use annals::projections::{CostAxis, CostReport, ProjectLabels};
+use chrono::{Datelike as _, Months, NaiveDate, TimeDelta};
 use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::html::grouped;
+use super::model::amount;
+use crate::answer::escaped;
+use crate::figures::grouped;
+use crate::foreign;
+use crate::session_entry::model_name;
 
-/// Days that are drawn, the newest.
-const DAYS: i64 = 92;
+/// Bars that are drawn at most, the newest. A longer time has a bar a week, or a month.
+const BARS: i64 = 92;
+/// Characters of the name of a part.
+const NAME: usize = 40;
 /// Days that are drawn at least.
 const FEWEST: i64 = 14;
-/// The shades of the parts of a bar, and of all others.
-const SHADES: [&str; 6] = ["1", "0.7", "0.48", "0.32", "0.2", "0.1"];
+/// Parts of a bar with a colour of their own; all others have one together.
+const PARTS: usize = 4;
 /// The height of the highest bar.
 const HEIGHT: f64 = 96.0;
 
@@ -24,8 +30,11 @@ const HEIGHT: f64 = 96.0;
 pub(crate) struct DayCosts {
     /// The currency of what was computed.
     currency: String,
-    /// The days, the oldest first, in UTC.
+    /// The days of the report's time zone, the oldest first.
     days: Vec<Day>,
+    /// What each of the days is, of a long time.
+    #[serde(skip)]
+    unit: Unit,
     /// The names of the parts, those that cost most first.
     #[serde(skip)]
     parts: Vec<String>,
@@ -49,19 +58,20 @@ struct Day {
 
 impl DayCosts {
     /// The days of a report by day, or by day and one more axis, of which the days consist then; none of another report.
-    pub(crate) fn of(report: &CostReport) -> DayCosts {
+    pub(crate) fn of(report: &CostReport, labels: &ProjectLabels) -> DayCosts {
         let is_by_day = report.by.first() == Some(&CostAxis::Day) && report.by.len() <= 2;
         let parts = match report.by.len() {
-            2 if is_by_day => largest(report),
+            2 if is_by_day => largest(report, labels),
             _ => Vec::new(),
+        };
+        let (unit, days) = match is_by_day {
+            true => days(report, &parts),
+            false => Default::default(),
         };
         DayCosts {
             currency: report.currency.clone(),
-            days: if is_by_day {
-                days(report, &parts)
-            } else {
-                Vec::new()
-            },
+            days,
+            unit,
             parts: parts.into_iter().map(|(_, name)| name).collect(),
         }
     }
@@ -78,30 +88,42 @@ impl DayCosts {
 }
 
 impl Day {
+    fn add(&mut self, other: &Day) {
+        self.computed_micros = self.computed_micros.saturating_add(other.computed_micros);
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
+        for (sum, more) in self.parts.iter_mut().zip(&other.parts) {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+
     fn part(&self, part: usize) -> u64 {
         self.parts.get(part).copied().unwrap_or_default()
     }
 }
 
 /// The values of the second axis that cost most, each with its name.
-fn largest(report: &CostReport) -> Vec<(Option<String>, String)> {
+fn largest(report: &CostReport, labels: &ProjectLabels) -> Vec<(Option<String>, String)> {
     let mut sums: BTreeMap<(Option<String>, String), u128> = BTreeMap::new();
     for row in &report.rows {
         let Some(key) = row.by.get(1) else {
             continue;
         };
-        let name = key.title.as_ref().or(key.value.as_ref());
-        let name = name.cloned().unwrap_or_else(|| "(unknown)".to_owned());
+        let name = match (key.axis, key.value.as_deref()) {
+            (CostAxis::Project, Some(path)) => labels.label(path),
+            (CostAxis::Model, Some(model)) => model_name(model),
+            (_, value) => key.title.as_deref().or(value).unwrap_or("(unknown)"),
+        };
+        let name = foreign::cut(name, NAME);
         let sum = sums.entry((key.value.clone(), name)).or_default();
         *sum = sum.saturating_add(row.sums.computed_micros);
     }
     let mut sums: Vec<_> = sums.into_iter().filter(|(_, sum)| *sum > 0).collect();
     sums.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
-    sums.truncate(SHADES.len() - 1);
+    sums.truncate(PARTS);
     sums.into_iter().map(|(key, _)| key).collect()
 }
 
-fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> Vec<Day> {
+fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> (Unit, Vec<Day>) {
     let mut days: BTreeMap<NaiveDate, Day> = BTreeMap::new();
     for row in &report.rows {
         let Some(text) = row.by.first().and_then(|key| key.value.clone()) else {
@@ -115,7 +137,7 @@ fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> Vec<Day> {
             day: text,
             computed_micros: 0,
             total_tokens: 0,
-            parts: vec![0; SHADES.len()],
+            parts: vec![0; PARTS + 1],
         });
         let micros = u64::try_from(row.sums.computed_micros).unwrap_or(u64::MAX);
         let tokens = u64::try_from(row.sums.used.tokens.total()).unwrap_or(u64::MAX);
@@ -123,63 +145,146 @@ fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> Vec<Day> {
         day.total_tokens = day.total_tokens.saturating_add(tokens);
         let value = row.by.get(1).map(|key| &key.value);
         let part = parts.iter().position(|(part, _)| Some(part) == value);
-        let part = part.unwrap_or(SHADES.len() - 1);
+        let part = part.unwrap_or(PARTS);
         if let Some(sum) = day.parts.get_mut(part) {
             *sum = sum.saturating_add(micros);
         }
     }
-    let Some(last) = days.keys().next_back().copied() else {
-        return Vec::new();
+    let ends = [days.keys().next(), days.keys().next_back()].map(Option::<&_>::copied);
+    let [Some(first), Some(last)] = ends else {
+        return Default::default();
     };
-    let is_near = |day: &Day| (last - day.date).num_days() < DAYS;
-    days.into_values().filter(is_near).collect()
+    let unit = Unit::of(first, last);
+    let mut bars: Vec<Day> = Vec::new();
+    for day in days.into_values() {
+        let begins = unit.begin(day.date);
+        match bars.last_mut().filter(|bar| bar.date == begins) {
+            Some(bar) => bar.add(&day),
+            None => bars.push(Day {
+                date: begins,
+                day: unit.name(begins),
+                ..day
+            }),
+        }
+    }
+    let most = unit.index(last);
+    bars.retain(|bar| most - unit.index(bar.date) < BARS);
+    (unit, bars)
 }
 
-/// The bars, which lead to what the day was spent on.
-pub(crate) fn chart(costs: &DayCosts) -> Markup {
+/// What a bar is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Unit {
+    #[default]
+    Day,
+    Week,
+    Month,
+}
+
+impl Unit {
+    fn of(first: NaiveDate, last: NaiveDate) -> Unit {
+        match (last - first).num_days() {
+            days if days < BARS => Unit::Day,
+            days if days / 7 < BARS - 1 => Unit::Week,
+            _ => Unit::Month,
+        }
+    }
+
+    /// The first day of the one that a day is in.
+    fn begin(self, day: NaiveDate) -> NaiveDate {
+        match self {
+            Unit::Day => day,
+            Unit::Week => day - TimeDelta::days(day.weekday().num_days_from_monday().into()),
+            Unit::Month => day.with_day(1).unwrap_or(day),
+        }
+    }
+
+    /// The last day of the one that begins with a day.
+    fn end(self, begins: NaiveDate) -> NaiveDate {
+        match self {
+            Unit::Day => begins,
+            Unit::Week => begins + TimeDelta::days(6),
+            Unit::Month => {
+                let next = begins.checked_add_months(Months::new(1));
+                next.and_then(|next| next.pred_opt()).unwrap_or(begins)
+            }
+        }
+    }
+
+    fn name(self, begins: NaiveDate) -> String {
+        match self {
+            Unit::Day => begins.to_string(),
+            Unit::Week => format!("week of {begins}"),
+            Unit::Month => begins.format("%Y-%m").to_string(),
+        }
+    }
+
+    /// A number that is one more for the next one.
+    fn index(self, day: NaiveDate) -> i64 {
+        match self {
+            Unit::Day => day.num_days_from_ce().into(),
+            // The first day of the year 1 was a Monday.
+            Unit::Week => i64::from(day.num_days_from_ce() - 1) / 7,
+            Unit::Month => i64::from(day.year()) * 12 + i64::from(day.month0()),
+        }
+    }
+}
+
+/// The bars, which lead to the sessions of the day, limited by `others`: names and values of parameters.
+pub(crate) fn chart(costs: &DayCosts, others: &[(&str, &str)]) -> Markup {
     let (days, currency) = (&costs.days, &costs.currency);
     let (Some(first), Some(last)) = (days.first(), days.last()) else {
         return html! {};
     };
-    // A few days are not drawn as wide as many: days before them are drawn, too.
-    let all = (last.date - first.date).num_days().max(FEWEST - 1) + 1;
-    let begins = last.date - TimeDelta::days(all - 1);
+    let unit = costs.unit;
+    // A few bars are not drawn as wide as many: the time before them is drawn, too.
+    let all = (unit.index(last.date) - unit.index(first.date)).max(FEWEST - 1) + 1;
+    let begins = match unit {
+        Unit::Day => (last.date - TimeDelta::days(all - 1)).to_string(),
+        _ => first.day.clone(),
+    };
+    let begin = unit.index(last.date) - (all - 1);
     let has_prices = days.iter().any(|day| day.computed_micros > 0);
-    let amount = |day: &Day| match has_prices {
+    let used = |day: &Day| match has_prices {
         true => day.computed_micros,
         false => day.total_tokens,
     };
-    let most = days.iter().map(amount).max().unwrap_or(1).max(1);
+    let most = days.iter().map(used).max().unwrap_or(1).max(1);
     let words = |day: &Day| match has_prices {
-        true => amount_of_money(day.computed_micros.into(), currency),
+        true => amount(day.computed_micros, currency),
         false => format!("{} tokens", grouped(day.total_tokens)),
     };
+    let link = |day: &Day| {
+        let (since, until) = (day.date.to_string(), unit.end(day.date).to_string());
+        let own = [("by", "session"), ("since", &since), ("until", &until)];
+        let all = own.into_iter().chain(others.iter().copied());
+        let all: Vec<String> = all
+            .map(|(name, value)| format!("{name}={}", escaped(value)))
+            .collect();
+        format!("/costs?{}", all.join("&"))
+    };
     let bar = |day: &Day| {
-        let at = (day.date - begins).num_days();
-        let height = share(amount(day), most) * HEIGHT;
-        let height = if amount(day) > 0 {
-            height.max(2.0)
-        } else {
-            0.0
-        };
+        let at = unit.index(day.date) - begin;
+        let height = share(used(day), most) * HEIGHT;
+        let height = if used(day) > 0 { height.max(2.0) } else { 0.0 };
         let said = format!("{}: {}", day.day, words(day));
         html! {
-            a href=(format!("/costs?by=model&since={0}&until={0}", day.day)) aria-label=(said) {
+            a href=(link(day)) aria-label=(said) {
                 @if costs.parts.is_empty() || !has_prices {
                     rect.bar.shown x=(percent(at, all)) width=(width(all)) y=(format!("{:.1}", HEIGHT - height))
                         height=(format!("{height:.1}")) rx="2" { title { (said) } }
                 } @else {
                     @for (part, from, height) in stacked(day, height) {
-                        rect.bar.shown x=(percent(at, all)) width=(width(all)) y=(format!("{from:.1}"))
-                            height=(format!("{height:.1}")) fill-opacity=(shade(part)) {
-                            title { (said) ", " (costs.part(part)) ": " (amount_of_money(day.part(part).into(), currency)) }
+                        rect class={ "s" (part + 1) } x=(percent(at, all)) width=(width(all)) y=(format!("{from:.1}"))
+                            height=(format!("{height:.1}")) {
+                            title { (said) ", " (foreign::attribute(costs.part(part))) ": " (amount(day.part(part), currency)) }
                         }
                     }
                 }
             }
         }
     };
-    let highest = days.iter().max_by_key(|day| amount(day));
+    let highest = days.iter().max_by_key(|day| used(day));
     html! {
         figure.chart {
             svg.days width="100%" height=(HEIGHT) role="group" aria-label="Costs by day" {
@@ -210,18 +315,13 @@ fn stacked(day: &Day, height: f64) -> Vec<(usize, f64, f64)> {
     parts.collect()
 }
 
-fn shade(part: usize) -> &'static str {
-    SHADES.get(part).copied().unwrap_or("0.1")
-}
-
-/// The names of the parts, each with its shade.
+/// The names of the parts, each with its colour.
 fn legend(costs: &DayCosts) -> Markup {
-    let has_others = costs.days.iter().any(|day| day.part(SHADES.len() - 1) > 0);
-    let others = has_others.then_some(SHADES.len() - 1);
+    let has_others = costs.days.iter().any(|day| day.part(PARTS) > 0);
+    let others = has_others.then_some(PARTS);
     html! {
-        @if !costs.parts.is_empty() { figcaption { @for part in (0..costs.parts.len()).chain(others) {
-            span { svg.spark width="10" height="10" aria-hidden="true" {
-                rect.bar.shown width="10" height="10" rx="2" fill-opacity=(shade(part)) {} } " " (costs.part(part)) }
+        @if !costs.parts.is_empty() { ul.legend { @for part in (0..costs.parts.len()).chain(others) {
+            li { i class={ "s" (part + 1) } {} (foreign::text(costs.part(part))) }
         } } }
     }
 }
@@ -239,4 +339,32 @@ fn percent(at: i64, all: i64) -> String {
 #[allow(clippy::cast_precision_loss, reason = "places on a screen")]
 fn width(all: i64) -> String {
     format!("{:.3}%", 78.0 / all as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_long_time_has_a_bar_a_week_or_a_month() {
+        let day = |text: &str| text.parse::<NaiveDate>().unwrap();
+        let of = |first: &str, last: &str| Unit::of(day(first), day(last));
+        assert_eq!(of("2026-01-01", "2026-03-31"), Unit::Day);
+        assert_eq!(of("2026-01-01", "2026-06-30"), Unit::Week);
+        assert_eq!(of("2024-01-01", "2026-06-30"), Unit::Month);
+        for (unit, begins, ends) in [
+            (Unit::Day, "2026-11-28", "2026-11-28"),
+            (Unit::Week, "2026-11-23", "2026-11-29"),
+            (Unit::Month, "2026-11-01", "2026-11-30"),
+        ] {
+            let begin = unit.begin(day("2026-11-28"));
+            assert_eq!((begin, unit.end(begin)), (day(begins), day(ends)));
+            // Each day of it has the same number, and the next one the next.
+            let number = unit.index(begin);
+            assert_eq!(unit.index(unit.end(begin)), number);
+            assert_eq!(unit.index(unit.end(begin).succ_opt().unwrap()), number + 1);
+        }
+    }
 }

@@ -1,12 +1,14 @@
 //! Draws costs: what they are by, the days as bars, and a table with a bar a row.
 
-use annals::projections::{CostAxis, amount_of_money};
+use annals::projections::CostAxis;
 use maud::{Markup, html};
 
 use super::chart::{DayCosts, chart};
-use super::model::{CostLine, CostNumbers, CostOf, Costs};
+use super::model::{CostLine, CostNumbers, CostOf, Costs, amount};
 use crate::answer::Asked;
-use crate::html::{grouped, more, nothing, number, object, place};
+use crate::figures::grouped;
+use crate::foreign;
+use crate::html::{more, nothing, number, object, place};
 
 /// The width of the longest bar.
 const BAR: f64 = 140.0;
@@ -21,11 +23,15 @@ pub(super) fn draw(costs: &Costs, days: &DayCosts, asked: &Asked) -> Markup {
             (times(asked))
             @if let Some(of) = costs.of { p.second { "Only what belongs to " (object(of, asked.moment)) ". "
                 a href=(asked.with(&[("of", ""), ("from", "")])) { "All" } } }
+            @for (name, value) in [("project", &costs.project), ("agent", &costs.agent)] {
+                @if let Some(value) = value { p.second { "Only the " (name) " " (foreign::text(&foreign::cut(value, 100))) ". "
+                    a href=(asked.with(&[(name, ""), ("from", "")])) { "All " (name) "s" } } }
+            }
         }
         @if costs.rows_total == 0 { section { (nothing("Nothing was used, as far as it was recorded.")) } }
         @else {
             section { (facts(costs)) }
-            @if days.is_worth_drawing() { section { h2 { "By day" } (chart(days)) } }
+            @if days.is_worth_drawing() { section { h2 { "Over time" } (chart(days, &asked.params.others(&["by", "since", "until", "from", "version"]))) } }
             section {
                 (table(costs, asked))
                 @if let Some(next) = costs.next { (more(&asked.with(&[("from", &next.to_string())]), "Further on")) }
@@ -67,7 +73,7 @@ fn facts(costs: &Costs) -> Markup {
     html! {
         dl.facts {
             div { dt { "cost" } dd { (total.cost(&costs.currency)) } }
-            @if let Some(recorded) = recorded { div { dt { "recorded" } dd { (amount_of_money(recorded.into(), "USD")) } } }
+            @if let Some(recorded) = recorded { div { dt { "recorded" } dd { (amount(recorded, "USD")) } } }
             div { dt { "tokens" } dd { (number(total.total_tokens)) } }
             div { dt { "input" } dd { (number(total.uncached_input_tokens)) } }
             div { dt { "cache read" } dd { (number(total.cache_read_tokens)) } }
@@ -127,18 +133,39 @@ fn bar(row: &CostLine) -> Markup {
     }
 }
 
-/// What a row is of; it leads to the object, or to what the day or the model was spent on.
+/// What a row is of. It leads to the object or the session, or to what the day, the project or the agent spent it on.
 fn name(key: &CostOf, depth: usize, asked: &Asked) -> Markup {
     let name = key.name();
-    let day = (key.axis == CostAxis::Day.as_str()).then(|| name.clone());
     html! {
         @if depth > 0 { span.indent aria-hidden="true" { ("  ".repeat(depth.min(DEEPEST) - 1)) "└ " } }
-        @match (key.object, day) {
-            (Some(id), _) => { a href=(asked.moment.link(&place(id))) { (name) } }
-            (None, Some(day)) => { a href=(asked.with(&[("by", "session"), ("since", &day), ("until", &day), ("from", "")])) { (day) } }
-            (None, None) => { (name) }
+        @match address(key, asked) {
+            Some(address) => { a href=(address) title=[key.value.as_deref().filter(|value| *value != name).map(foreign::attribute)] { (foreign::text(&name)) } }
+            None => { (foreign::text(&name)) }
         }
     }
+}
+
+/// Where a row leads to.
+fn address(key: &CostOf, asked: &Asked) -> Option<String> {
+    if let Some(id) = key.object {
+        return Some(match key.session() {
+            Some(_) => format!("/sessions/{id}"),
+            None => asked.moment.link(&place(id)),
+        });
+    }
+    let value = key.value.as_deref()?;
+    let axis: CostAxis = key.axis.parse().ok()?;
+    Some(match axis {
+        CostAxis::Day => asked.with(&[
+            ("by", "session"),
+            ("since", value),
+            ("until", value),
+            ("from", ""),
+        ]),
+        CostAxis::Project => asked.with(&[("by", "day,model"), ("project", value), ("from", "")]),
+        CostAxis::Agent => asked.with(&[("by", "day,model"), ("agent", value), ("from", "")]),
+        _ => return None,
+    })
 }
 
 fn title(axis: &str) -> &'static str {

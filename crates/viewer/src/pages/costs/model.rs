@@ -1,11 +1,14 @@
 //! Costs as pages and the API have them.
 
+use annals::CostQuery;
 use annals::projections::{
-    CostAxis, CostKey, CostReport, CostRow, CostSums, UnpricedModel, amount_of_money,
+    CostAxis, CostKey, CostReport, CostRow, CostSums, ProjectLabels, UnpricedModel, amount_of_money,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
+
+use crate::figures::money;
 
 /// Models without a price that are listed.
 const UNPRICED: usize = 20;
@@ -17,6 +20,10 @@ pub(crate) struct Costs {
     pub(super) by: Vec<&'static str>,
     /// Only what belongs to this object; null where all is shown.
     pub(super) of: Option<Uuid>,
+    /// Only the work in this project: its path, a path above it, or its name.
+    pub(super) project: Option<String>,
+    /// Only the work of this agent.
+    pub(super) agent: Option<String>,
     /// Only what was used from here on.
     pub(super) since: Option<String>,
     /// Only what was used before.
@@ -101,16 +108,46 @@ pub(super) struct Unpriced {
     pub(super) tokens: u64,
 }
 
+/// To what a report is limited, in addition to times.
+#[derive(Debug)]
+pub(super) struct Scope {
+    of: Option<Uuid>,
+    project: Option<String>,
+    agent: Option<String>,
+}
+
+impl Scope {
+    pub(super) fn of(query: &CostQuery) -> Scope {
+        Scope {
+            of: query.of,
+            project: query.project.clone(),
+            agent: query.agent.clone(),
+        }
+    }
+}
+
 impl Costs {
-    pub(super) fn of(report: &CostReport, of: Option<Uuid>, from: usize, limit: usize) -> Costs {
+    pub(super) fn of(
+        report: &CostReport,
+        labels: &ProjectLabels,
+        scope: Scope,
+        (from, limit): (usize, usize),
+    ) -> Costs {
         let most = Largest::of(report);
         let from = from.min(report.rows.len());
         let rows = report.rows.iter().skip(from).take(limit);
-        let rows: Vec<CostLine> = rows.map(|row| CostLine::of(row, &most)).collect();
+        let mut rows: Vec<CostLine> = rows.map(|row| CostLine::of(row, &most)).collect();
+        for key in rows.iter_mut().flat_map(|row| &mut row.by) {
+            if key.axis == CostAxis::Project.as_str() {
+                key.title = key.value.as_ref().map(|it| labels.label(it).to_owned());
+            }
+        }
         let next = from + rows.len();
         Costs {
             by: report.by.iter().map(|axis| axis.as_str()).collect(),
-            of,
+            of: scope.of,
+            project: scope.project,
+            agent: scope.agent,
             since: report.since.map(|time| time.to_string()),
             until: report.until.map(|time| time.to_string()),
             time_zone: report.time_zone.to_string(),
@@ -184,8 +221,14 @@ impl CostOf {
     /// The object that it may be of.
     pub(super) fn id(&self) -> Option<Uuid> {
         let axis: CostAxis = self.axis.parse().ok()?;
-        let value = self.value.as_deref().filter(|_| axis.is_of_run())?;
+        let value = self.value.as_deref().filter(|_| axis.is_of_objects())?;
         value.parse().ok()
+    }
+
+    /// The session that it may be of, by its agent's id.
+    pub(super) fn session(&self) -> Option<&str> {
+        let is_session = self.axis == CostAxis::Session.as_str();
+        self.value.as_deref().filter(|_| is_session)
     }
 
     /// What it is called, on one line.
@@ -193,8 +236,7 @@ impl CostOf {
         let text = self.title.as_ref().or(self.value.as_ref());
         match text {
             Some(text) => text.clone(),
-            None if self.axis == CostAxis::Model.as_str() => "(unknown)".to_owned(),
-            None => "(none)".to_owned(),
+            None => "(unknown)".to_owned(),
         }
     }
 }
@@ -217,7 +259,7 @@ impl CostNumbers {
 
     /// What was computed; with a plus where some of it has no price.
     pub(super) fn cost(&self, currency: &str) -> String {
-        let cost = amount_of_money(self.computed_micros.into(), currency);
+        let cost = amount(self.computed_micros, currency);
         match (self.unpriced_tokens, self.computed_micros) {
             (0, _) => cost,
             (_, 0) => "unpriced".to_owned(),
@@ -232,6 +274,14 @@ impl Unpriced {
             model: unpriced.model.clone(),
             tokens: fitting(unpriced.tokens),
         }
+    }
+}
+
+/// An amount for people, to the cent where it is in USD.
+pub(super) fn amount(micros: u64, currency: &str) -> String {
+    match currency {
+        "USD" => money(micros.into()),
+        other => amount_of_money(micros.into(), other),
     }
 }
 

@@ -2,25 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use annals::projections::{CostAxis, CostReport};
+use annals::OverviewCost;
+use annals::projections::ProjectLabels;
 use chrono::{Days, NaiveDate};
 use maud::{Markup, html};
 
-use crate::answer::Asked;
 use crate::figures::money;
 use crate::foreign;
+use crate::moment::Moment;
 use crate::session_entry::model_name;
 
 /// Days that are drawn.
 const DAYS: u64 = 14;
+/// Days that are drawn on a phone.
+const PHONE_DAYS: u64 = 7;
 /// Series with a colour of their own; the others are one.
 const SERIES: usize = 4;
 /// The plot, in the picture's units.
-const LEFT: u64 = 60;
-const WIDTH: u64 = 1_160;
-const TOP: u64 = 16;
+const LEFT: u64 = 48;
+const WIDTH: u64 = 812;
+const PHONE_WIDTH: u64 = 290;
+const TOP: u64 = 18;
 const HEIGHT: u64 = 116;
-const BAR: u64 = 44;
+const BAR: u64 = 36;
+/// The budget is a line within the plot if it is at most this many times the highest bar.
+const BUDGET_TIMES: u128 = 4;
 
 /// What the last days cost, by series.
 #[derive(Debug)]
@@ -30,27 +36,37 @@ pub(super) struct StackedDays {
     /// The days, oldest first, each with millionths of a USD by series.
     days: Vec<(NaiveDate, Vec<u128>)>,
     is_by_model: bool,
+    /// The daily budget of all projects, in millionths of a USD.
+    pub(super) limit: Option<u128>,
+}
+
+/// The first day that the chart draws.
+pub(super) fn first_day(today: NaiveDate) -> NaiveDate {
+    today.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(today)
 }
 
 impl StackedDays {
-    /// The last days up to today, of a report by day and another axis.
-    pub(super) fn of(report: &CostReport, today: NaiveDate) -> StackedDays {
-        let row = |row: &annals::projections::CostRow| {
-            let (day, other) = (row.by.first()?, row.by.get(1)?);
-            let day: NaiveDate = day.value.as_deref()?.parse().ok()?;
-            let name = other.title.clone().or_else(|| other.value.clone());
-            let name = name
-                .filter(|name| !name.is_empty())
-                .unwrap_or_else(|| "unknown".to_owned());
-            Some((day, name, row.sums.computed_micros))
+    /// The last days up to today.
+    pub(super) fn of(costs: &[OverviewCost], today: NaiveDate, is_by_model: bool) -> StackedDays {
+        let labels = ProjectLabels::of(costs.iter().filter_map(|cost| cost.project.as_deref()));
+        let row = |cost: &OverviewCost| {
+            let name = match is_by_model {
+                true => cost.model.clone(),
+                false => cost
+                    .project
+                    .as_deref()
+                    .map(|it| labels.label(it).to_owned()),
+            };
+            let name = name.filter(|name| !name.is_empty());
+            let name = name.unwrap_or_else(|| "unknown".to_owned());
+            (cost.day, name, cost.sums.computed_micros)
         };
-        let rows: Vec<(NaiveDate, String, u128)> = report.rows.iter().filter_map(row).collect();
-        let is_by_model = report.by.get(1) == Some(&CostAxis::Model);
+        let rows: Vec<(NaiveDate, String, u128)> = costs.iter().map(row).collect();
         StackedDays::new(&rows, today, is_by_model)
     }
 
     fn new(rows: &[(NaiveDate, String, u128)], today: NaiveDate, is_by_model: bool) -> StackedDays {
-        let first = today.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(today);
+        let first = first_day(today);
         let shown: Vec<_> = rows
             .iter()
             .filter(|(day, ..)| (first..=today).contains(day))
@@ -91,6 +107,7 @@ impl StackedDays {
             days: days.collect(),
             series,
             is_by_model,
+            limit: None,
         }
     }
 
@@ -123,13 +140,9 @@ fn step(most: u128) -> u128 {
     }
 }
 
-/// Draws the chart, or that no cost is recorded.
-pub(super) fn draw(days: &StackedDays, asked: &Asked) -> Markup {
-    let at = match asked.moment.is_chosen {
-        true => asked.moment.position.to_string(),
-        false => String::new(),
-    };
-    let stack = |by: &str| asked.with(&[("stack", by), ("at", &at)]);
+/// Draws the chart, or that no cost is recorded. `stack` has the addresses of the page stacked by project and by model.
+pub(super) fn draw(days: &StackedDays, moment: Moment, stack: &[String; 2]) -> Markup {
+    let [by_project, by_model] = stack;
     html! {
         div.box.chart {
             header {
@@ -137,14 +150,14 @@ pub(super) fn draw(days: &StackedDays, asked: &Asked) -> Markup {
                 ul.legend { @for (index, name) in days.series.iter().enumerate() { li { i class={ "s" (index + 1) } {} (foreign::text(&foreign::cut(label(name, days.is_by_model), 30))) } } }
                 span.spacer {}
                 span.seg.desk role="group" aria-label="Stack by" {
-                    a.button.small href=(stack("")) aria-current=[(!days.is_by_model).then_some("true")] { "Project" }
-                    a.button.small href=(stack("model")) aria-current=[days.is_by_model.then_some("true")] { "Model" }
+                    a.button.small href=(by_project) aria-current=[(!days.is_by_model).then_some("true")] { "Project" }
+                    a.button.small href=(by_model) aria-current=[days.is_by_model.then_some("true")] { "Model" }
                 }
             }
             @if days.most() == 0 { p.dim { "No cost recorded in the last " (DAYS) " days" } }
             @else {
-                div.desk { (picture(days, asked, DAYS)) }
-                div.phone { (picture(days, asked, 7)) }
+                div.desk { (picture(days, moment, DAYS, WIDTH)) }
+                div.phone { (picture(days, moment, PHONE_DAYS, PHONE_WIDTH)) }
             }
         }
     }
@@ -154,58 +167,102 @@ fn label(name: &str, is_by_model: bool) -> &str {
     if is_by_model { model_name(name) } else { name }
 }
 
+/// Heights of amounts in the plot.
+struct Plot {
+    step: u128,
+    top: u128,
+    /// The budget, and whether it is within the plot.
+    limit: Option<(u128, bool)>,
+}
+
+impl Plot {
+    fn new(most: u128, limit: Option<u128>) -> Plot {
+        let most = most.max(1);
+        let limit = limit.map(|limit| (limit, limit <= most.saturating_mul(BUDGET_TIMES)));
+        let highest = match limit {
+            Some((limit, true)) => limit.max(most),
+            _ => most,
+        };
+        let step = step(highest);
+        Plot {
+            step,
+            top: highest.div_ceil(step).saturating_mul(step),
+            limit,
+        }
+    }
+
+    fn height(&self, micros: u128) -> u64 {
+        let height = micros.saturating_mul(HEIGHT.into()) / self.top.max(1);
+        u64::try_from(height).unwrap_or(HEIGHT).min(HEIGHT)
+    }
+
+    /// The amounts with a line. The budget's own line takes the place of one beside it.
+    fn lines(&self) -> Vec<u128> {
+        let lines = (0..=4).map(|index| self.step.saturating_mul(index));
+        let lines = lines.take_while(|micros| *micros <= self.top);
+        let is_free = |micros: &u128| match self.limit {
+            Some((limit, true)) => self.height(limit).abs_diff(self.height(*micros)) >= 12,
+            _ => true,
+        };
+        lines.filter(is_free).collect()
+    }
+}
+
 /// The bars of the last days.
-fn picture(days: &StackedDays, asked: &Asked, shown: u64) -> Markup {
-    let width = match shown {
-        DAYS => WIDTH,
-        _ => 290,
-    };
-    let skipped = days
-        .days
-        .len()
-        .saturating_sub(usize::try_from(shown).unwrap_or(0));
+fn picture(days: &StackedDays, moment: Moment, shown: u64, width: u64) -> Markup {
+    let shown_days = usize::try_from(shown).unwrap_or(0);
+    let skipped = days.days.len().saturating_sub(shown_days);
     let drawn = days.days.get(skipped..).unwrap_or_default();
-    let most = drawn
-        .iter()
-        .map(|(_, stack)| sum(stack))
-        .max()
-        .unwrap_or(0)
-        .max(1);
-    let step = step(most);
-    let top = most.div_ceil(step).saturating_mul(step);
-    let height =
-        |micros: u128| u64::try_from(micros.saturating_mul(HEIGHT.into()) / top).unwrap_or(0);
+    let most = drawn.iter().map(|(_, stack)| sum(stack)).max().unwrap_or(0);
+    let plot = Plot::new(most, days.limit);
     let bottom = TOP + HEIGHT;
     let slot = width / shown;
     let bar = BAR.min(slot.saturating_sub(8));
     let id = format!("cost-{shown}");
-    let lines: Vec<u128> = (0..=4)
-        .map(|index| step.saturating_mul(index))
-        .take_while(|micros| *micros <= top)
-        .collect();
     html! {
         svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="group" aria-labelledby=(id) {
-            title id=(id) { "Cost of the last " (shown) " days, at most " (money(most)) " a day. The costs page has the numbers." }
-            @for micros in &lines {
-                @let y = bottom - height(*micros);
+            title id=(id) {
+                "Cost of the last " (shown) " days, at most " (money(most)) " a day"
+                @if let Some(limit) = days.limit { " of a daily budget of " (money(limit)) }
+                ". The costs page has the numbers."
+            }
+            @for micros in plot.lines() {
+                @let y = bottom - plot.height(micros);
                 line.grid x1=(LEFT - 8) x2=(LEFT + width) y1=(y) y2=(y) {}
-                text x=(LEFT - 14) y=(y + 4) text-anchor="end" { (axis(*micros)) }
+                text x=(LEFT - 14) y=(y + 4) text-anchor="end" { (axis(micros)) }
             }
             @for (index, (day, stack)) in drawn.iter().enumerate() {
                 @let middle = LEFT + slot * index as u64 + slot / 2;
                 @let is_last = index + 1 == drawn.len();
                 @let total = sum(stack);
-                a href=(asked.moment.link(&format!("/?since={day}&until={day}"))) {
+                a href=(moment.link(&format!("/?date={day}"))) {
                     title { (day.format("%a %-d %b")) ": " (money(total)) }
                     rect.hit x=(middle - slot / 2) y=(TOP) width=(slot) height=(HEIGHT) {}
-                    (bars(stack, middle - bar / 2, bar, bottom, &height))
-                    @if total > 0 && (is_last || total == most) { text.strong x=(middle) y=((bottom - height(total)).saturating_sub(5)) text-anchor="middle" { (money(total)) } }
+                    (bars(stack, middle - bar / 2, bar, bottom, &|micros| plot.height(micros)))
+                    @if total > 0 && (is_last || total == most) { text.strong x=(middle) y=((bottom - plot.height(total)).saturating_sub(5)) text-anchor="middle" { (money(total)) } }
                 }
                 text.strong[is_last] x=(middle) y=(bottom + 17) text-anchor="middle" {
                     @if is_last { "today" } @else if shown == DAYS { (day.format("%a %-d")) } @else { (day.format("%a")) }
                 }
             }
+            (budget(&plot, width))
         }
+    }
+}
+
+/// The line of the daily budget: at the top, with its amount in words, if it is far above the bars.
+fn budget(plot: &Plot, width: u64) -> Markup {
+    let Some((limit, is_within)) = plot.limit else {
+        return html! {};
+    };
+    let y = match is_within {
+        true => TOP + HEIGHT - plot.height(limit),
+        false => TOP - 10,
+    };
+    html! {
+        line.limit x1=(LEFT - 8) x2=(LEFT + width) y1=(y) y2=(y) {}
+        @if is_within { text.limit-text x=(LEFT - 14) y=(y + 4) text-anchor="end" { (axis(limit)) } }
+        text.limit-text x=(LEFT - 4) y=(y + 13) { @if is_within { "daily budget" } @else { "daily budget " (axis(limit)) ", above the scale" } }
     }
 }
 
@@ -272,5 +329,19 @@ mod tests {
         assert_eq!(days.days[12].1, [0, 0, 0, 3, 3]);
         assert_eq!(days.days[0].1, [0, 0, 4, 0, 0]);
         assert_eq!(days.most(), 55);
+    }
+
+    #[test]
+    fn the_budget_is_within_the_plot_unless_it_is_far_above_the_bars() {
+        let near = Plot::new(16_340_000, Some(20_000_000));
+        assert_eq!((near.step, near.top), (5_000_000, 20_000_000));
+        assert_eq!(near.height(20_000_000), HEIGHT);
+        assert_eq!(near.lines(), [0, 5_000_000, 10_000_000, 15_000_000]);
+        let far = Plot::new(100_000, Some(20_000_000));
+        assert_eq!(far.limit, Some((20_000_000, false)));
+        assert_eq!(far.top, 100_000);
+        let exceeded = Plot::new(30_000_000, Some(20_000_000));
+        assert_eq!(exceeded.top, 30_000_000);
+        assert_eq!(Plot::new(0, None).lines(), [0, 10_000]);
     }
 }

@@ -5,9 +5,8 @@ use maud::{Markup, html};
 use super::SessionList;
 use super::filter::{Filter, Sort};
 use crate::answer::Asked;
-use crate::figures::{Clock, counted, lines, money, or_unknown, span, tokens};
+use crate::figures::{Clock, counted, grouped, lines, money, or_unknown, span, tokens};
 use crate::foreign;
-use crate::html::grouped;
 use crate::moment::Moment;
 use crate::session_entry::{SessionEntry, agent_name, dot, model_name};
 
@@ -76,7 +75,7 @@ fn row(session: &SessionEntry, moment: Moment, clock: Clock) -> Markup {
                 @if let (Some(reason), "failed") = (&session.end_reason, session.status) { " " span.badge.bad { (foreign::text(&foreign::one_line(reason, 40))) } }
                 (sub_agents(session, moment))
             }
-            td.proj title=[session.project.as_deref()] { (foreign::text(&foreign::cut(session.project_name.as_deref().unwrap_or("no project"), 28))) }
+            td.proj title=[session.project.as_deref()] { (foreign::text(&foreign::cut(session.project_name.as_deref().unwrap_or("no project"), 28))) @if let Some(agent) = &session.agent { span.phone { " · " (foreign::text(&foreign::cut(agent_name(agent), 24))) } } }
             td.by { @match &session.agent { Some(agent) => { (foreign::text(&foreign::cut(agent_name(agent), 24))) } None => { span.dim { "unknown" } } }
                 @if let Some(model) = session.model() { " " span.dim.model title=(session.models.join(", ")) { (foreign::text(&foreign::cut(model_name(model), 24))) } } }
             td.when { (or_unknown(session.last_activity, |at| clock.ago(at))) }

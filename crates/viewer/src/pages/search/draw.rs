@@ -1,15 +1,15 @@
 //! Draws a search: the form, and what was found.
 
-use annals_search::Facet;
+use annals_search::{Facet, Query};
 use maud::{Markup, html};
 
 use uuid::Uuid;
 
-use super::model::{Found, FoundSession, Search};
+use super::model::{Found, FoundSession, Piece, Search};
 use crate::answer::Asked;
-use crate::figures::{Clock, counted as counted_as, or_unknown};
+use crate::figures::{Clock, counted as counted_as, grouped, or_unknown, time};
 use crate::foreign;
-use crate::html::{event, grouped, more, nothing, place, time, who};
+use crate::html::{event, more, nothing, place, who};
 use crate::moment::Moment;
 use crate::pages::list::LISTS;
 use crate::session_entry::{agent_name, dot};
@@ -26,7 +26,12 @@ pub(super) fn draw(search: &Search, asked: &Asked) -> Markup {
         @if search.query.is_empty() {
             section { p.second { "Words in any order and either case; \"words in quotes\" next to each other; pagin* begins so; -word is not there." } }
         } @else if search.hits.is_empty() && search.passed_over == 0 {
-            section { (nothing("Nothing has these words.")) }
+            section {
+                (nothing("Nothing has these words."))
+                @if let Some(words) = as_beginning(&search.query) {
+                    p { a href=(asked.with(&[("q", &words), ("at", &at(asked))])) { "Search for words that begin so: " (foreign::text(&words)) } }
+                }
+            }
         } @else {
             section.hits {
                 @for session in &search.sessions { (group(session, search, asked.moment, clock)) }
@@ -34,6 +39,13 @@ pub(super) fn draw(search: &Search, asked: &Asked) -> Markup {
             }
         }
     }
+}
+
+/// The words with the last one as a beginning; `None` if that asks the same.
+fn as_beginning(words: &str) -> Option<String> {
+    let open = format!("{}*", words.trim_end());
+    let query = Query::parse(&open).ok()?;
+    (Query::parse(words) != Ok(query)).then_some(open)
 }
 
 /// The moment, as an address says it.
@@ -133,7 +145,7 @@ fn turn_hit(session: Uuid, turn: Option<u64>, hit: &Found, moment: Moment) -> Ma
 }
 
 /// The role of a text in a conversation.
-fn role(facet: &str) -> &str {
+pub(super) fn role(facet: &str) -> &str {
     match facet {
         "prompts" => "Prompt",
         "tools" => "Tool call",
@@ -145,10 +157,17 @@ fn role(facet: &str) -> &str {
 
 /// The line that has the words.
 fn snippet(hit: &Found) -> Markup {
+    snippet_of(&hit.snippet, hit.is_cut_before, hit.is_cut_behind)
+}
+
+/// A line in pieces, with the words marked.
+pub(super) fn snippet_of(pieces: &[Piece], is_cut_before: bool, is_cut_behind: bool) -> Markup {
     html! {
-        @if hit.is_cut_before { "…" }
-        @for piece in &hit.snippet { @if piece.mark { mark { (piece.text) } } @else { (piece.text) } }
-        @if hit.is_cut_behind { "…" }
+        @if is_cut_before { "…" }
+        @for piece in pieces {
+            @if piece.mark { mark { (foreign::text(&piece.text)) } } @else { (foreign::text(&piece.text)) }
+        }
+        @if is_cut_behind { "…" }
     }
 }
 
@@ -173,6 +192,24 @@ fn found(hit: &Found, moment: Moment) -> Markup {
                 span { "event " (event(hit.position, moment)) } (time(&hit.occurred_at)) (who(&hit.actor))
                 span { "in " (hit.facet) } span.type { (hit.event_type) }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_word_may_be_a_beginning() {
+        for (words, open) in [
+            ("pagin", Some("pagin*")),
+            ("fail pagin ", Some("fail pagin*")),
+            ("pagin*", None),
+            ("\"the list\"", None),
+            ("fail p", None),
+        ] {
+            assert_eq!(as_beginning(words).as_deref(), open, "{words}");
         }
     }
 }

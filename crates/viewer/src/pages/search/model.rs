@@ -9,7 +9,6 @@ use annals::domain::Timestamp;
 use uuid::Uuid;
 
 use crate::model::{Named, Who};
-use crate::session_entry::word;
 
 /// What was found.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -139,7 +138,7 @@ impl FoundSession {
             project: text(SessionSummary::project_name),
             agent: text(|session| session.agent.as_deref()),
             last_activity: session.and_then(|session| session.last_activity),
-            status: session.map(|session| word(session.activity(now))),
+            status: session.map(|session| session.activity(now).as_str()),
             turns: group
                 .hits
                 .iter()
@@ -173,7 +172,7 @@ impl Found {
 }
 
 /// The pieces of a snippet.
-fn pieces(snippet: &Snippet) -> Vec<Piece> {
+pub(super) fn pieces(snippet: &Snippet) -> Vec<Piece> {
     let pieces = snippet.pieces().into_iter();
     pieces
         .map(|(text, mark)| Piece {

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::draw::Drawing;
 use crate::diff_view;
-use crate::figures::{counted, lines, took};
+use crate::figures::{counted, grouped, lines, took};
 use crate::foreign;
-use crate::html::grouped;
 
 /// Changed lines up to which an edit is open.
 const OPEN_LINES: u32 = 40;
@@ -29,23 +28,26 @@ pub(super) fn draw(turn: &Turn, call: &ToolCallTurn, drawing: &mut Drawing<'_>) 
         CallOutcome::Failed => ("bad", Some(("bad", "failed"))),
         CallOutcome::Denied => ("denied", Some(("wait", "denied"))),
         CallOutcome::Waiting => ("denied", Some(("wait", "waiting"))),
-        CallOutcome::Running => ("running", Some(("good", "running"))),
-        CallOutcome::NoResult => ("", Some(("plain", "result not recorded"))),
+        CallOutcome::Running if drawing.is_at_work() => ("running", Some(("good", "running"))),
+        CallOutcome::Running | CallOutcome::NoResult => {
+            ("", Some(("plain", "result not recorded")))
+        }
         CallOutcome::Ok => ("", None),
     };
     let is_agent = call.sub_agent.is_some() || call.role == CallRole::SubAgent;
     let (added, deleted) = counts(&call.edits);
     html! {
-        details.call.(class).agent[is_agent] id={ "call-" (turn.number) } open[is_open(call, drawing.is_whole && !drawing.is_file)] {
+        details.call.(class).agent[is_agent] id={ "call-" (turn.number) } open[is_open(call, drawing.is_open()) || drawing.opens_turn(turn)] {
             summary {
-                @if let Some((kind, word)) = badge { span.badge.(kind) { (word) } }
+                @if let Some((kind, word)) = badge { span.badge.(kind) { (word) @if let Some(waited) = waited(call) { " (" (took(waited)) ")" } } }
                 @if is_agent { span.badge.agent { "sub-agent" } }
                 span.tool { (foreign::text(call.line.head().trim())) }
                 span.arg { bdi { (foreign::text(&foreign::cut(call.line.what(), 300))) } }
+                @if let Some(words) = denial_words(call) { span.words dir="auto" { "“" (foreign::text(&in_short(words))) "”" } }
                 span.end {
                     @if !call.edits.is_empty() { (lines(added, deleted)) }
                     @if let Some(sub) = call.sub_agent { (drawing.sub_agent_figures(sub)) }
-                    @if let Some(ms) = call.duration_ms { span.num.clock { (took(ms)) } }
+                    @if let Some(ms) = call.duration_ms.filter(|_| waited(call).is_none()) { span.num.clock { (took(ms)) } }
                 }
             }
             div.in {
@@ -53,6 +55,28 @@ pub(super) fn draw(turn: &Turn, call: &ToolCallTurn, drawing: &mut Drawing<'_>) 
             }
         }
     }
+}
+
+/// The words of a denial as the call's line has them.
+fn in_short(words: &str) -> String {
+    foreign::one_line(words, 120)
+}
+
+/// The time that a denied call waited for its decision, in milliseconds.
+fn waited(call: &ToolCallTurn) -> Option<u64> {
+    call.duration_ms
+        .filter(|ms| *ms > 0 && call.outcome == CallOutcome::Denied)
+}
+
+/// The words with which a person denied a call.
+fn denial_words(call: &ToolCallTurn) -> Option<&str> {
+    let is_by_person = |decision: &&CallDecisionTurn| {
+        decision.verdict == ToolVerdict::Deny && decision.by == ToolDecider::Person
+    };
+    let denials = call.decisions.iter().filter(is_by_person);
+    let mut words = denials.filter_map(|decision| decision.reason.as_ref()?.as_str());
+    let is_denied = call.outcome == CallOutcome::Denied;
+    words.rfind(|words| is_denied && !words.trim().is_empty())
 }
 
 fn counts(edits: &[FileEdit]) -> (u64, u64) {
@@ -97,7 +121,7 @@ fn body(turn: &Turn, call: &ToolCallTurn, drawing: &mut Drawing<'_>) -> Markup {
             Some(special) => { (special) }
             None => { @if let Some(args) = &args { (arguments(args, call)) } }
         }
-        @if !call.decisions.is_empty() { dl.args { @for decision in &call.decisions { (self::decision(decision, drawing)) } } }
+        @if !call.decisions.is_empty() { dl.args { @for decision in &call.decisions { (self::decision(decision, denial_words(call), drawing)) } } }
         @for edit in &call.edits { (self::edit(edit, call.edits.len(), drawing)) }
         @if let Some(sub) = call.sub_agent { (drawing.sub_agent(sub)) }
         (result(turn, call, drawing))
@@ -213,7 +237,12 @@ fn question(args: &Value) -> Option<Markup> {
     all.map(|all| html! { @for one in all { (one) } })
 }
 
-fn decision(decision: &CallDecisionTurn, drawing: &Drawing<'_>) -> Markup {
+/// A decision with its reason, unless the call's line has the reason in full.
+fn decision(decision: &CallDecisionTurn, in_line: Option<&str>, drawing: &Drawing<'_>) -> Markup {
+    let reason = decision.reason.as_ref().filter(|reason| {
+        let words = reason.as_str();
+        words.is_none() || words != in_line || words.is_some_and(|it| in_short(it) != it.trim())
+    });
     let verb = match decision.verdict {
         ToolVerdict::Allow => "Allowed",
         ToolVerdict::Deny => "Denied",
@@ -234,7 +263,7 @@ fn decision(decision: &CallDecisionTurn, drawing: &Drawing<'_>) -> Markup {
             @if let Some(at) = decision.at { ", " (drawing.clock.clock(at)) }
             @if decision.inferred { span.dim { " · inferred, not recorded" } }
         }
-        @if let Some(reason) = &decision.reason {
+        @if let Some(reason) = reason {
             dt { @if is_person { "words" } @else { "reason" } }
             dd.say dir="auto" { @match reason.as_str() {
                 Some(words) if is_person => { "“" (foreign::text(words)) "”" }
@@ -296,11 +325,13 @@ fn result(turn: &Turn, call: &ToolCallTurn, drawing: &Drawing<'_>) -> Markup {
             .any(|decision| decision.reason.is_some()),
         _ => false,
     };
+    let tool = foreign::attribute(&foreign::cut(call.line.head().trim(), 60));
+    let label = format!("Result of {tool}, event {}", grouped(turn.position.0));
     if is_told && !drawing.is_whole {
         // The diff shows the change, or the decision its reason; the text only confirms it.
         return html! {
             details.think { summary { "Result " span.num { "· " (counted(all as u64, "line", "lines")) } }
-                pre.out tabindex="0" dir="auto" { (output(text.split('\n').take(FIRST + LAST), false)) } }
+                pre.out tabindex="0" role="region" aria-label=(label) dir="auto" { (output(text.split('\n').take(FIRST + LAST), false)) } }
         };
     }
     html! {
@@ -311,7 +342,7 @@ fn result(turn: &Turn, call: &ToolCallTurn, drawing: &Drawing<'_>) -> Markup {
                 span.spacer {}
                 (drawing.event(turn.position))
             }
-            pre.out tabindex="0" dir="auto" {
+            pre.out tabindex="0" role="region" aria-label=(label) dir="auto" {
                 @if is_short { (output(text.split('\n'), drawing.is_whole)) }
                 @else {
                     (output(text.split('\n').take(FIRST), false))
@@ -319,7 +350,7 @@ fn result(turn: &Turn, call: &ToolCallTurn, drawing: &Drawing<'_>) -> Markup {
                     (output(text.split('\n').skip(all - LAST), false))
                 }
             }
-            @if let Some(json) = extra(result) { (json) }
+            @if let Some(json) = extra(result, turn) { (json) }
         }
     }
 }
@@ -332,14 +363,15 @@ fn output<'a>(lines: impl Iterator<Item = &'a str>, is_whole: bool) -> Markup {
 }
 
 /// Structured content beyond the text.
-fn extra(result: &CallResult) -> Option<Markup> {
+fn extra(result: &CallResult, turn: &Turn) -> Option<Markup> {
     let json = result.json.as_ref()?;
     let Some(json) = json.json() else {
         return Some(redacted("Structured content was removed."));
     };
     let shown = foreign::cut(json.text(), ARGUMENT);
+    let label = format!("Structured content, event {}", grouped(turn.position.0));
     Some(
-        html! { details.think { summary { "Structured content, " (grouped(json.text().len() as u64)) " bytes" } pre.out tabindex="0" { (foreign::text(&shown)) } } },
+        html! { details.think { summary { "Structured content, " (grouped(json.text().len() as u64)) " bytes" } pre.out tabindex="0" role="region" aria-label=(label) { (foreign::text(&shown)) } } },
     )
 }
 

@@ -3,32 +3,31 @@
 use std::collections::HashMap;
 
 use annals::event_log::{Digest, Position};
-use annals::projections::{CallOutcome, PromptSummary, PromptTurn, Turn, TurnBody};
+use annals::projections::{CallOutcome, PromptSummary, Turn, TurnBody};
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::call::{self, or_redacted};
 use super::cards::{Card, Step, cards};
+use super::costs::{self, PromptCost};
+use super::texts;
+use super::turn_texts::holds;
 use crate::code::Colours;
 use crate::diff_view::{DiffFile, Layout, file_of};
-use crate::figures::{Clock, counted, money, span, took};
+use crate::figures::{Clock, counted, grouped, money, span, took};
 use crate::foreign;
-use crate::html::grouped;
 use crate::markdown;
 use crate::moment::Moment;
-use crate::pages::session::price;
 use crate::session_entry::SessionEntry;
-
-/// Characters of a prompt from which it is folded.
-const LONG_PROMPT: usize = 6_000;
-
-/// Characters of a note that are drawn.
-const LONG_NOTE: usize = 20_000;
 
 /// What is needed to draw turns.
 pub(crate) struct Drawing<'a> {
     pub(crate) session: &'a SessionEntry,
     pub(crate) prompts: &'a [PromptSummary],
+    /// The cost of each prompt by its number, with sub-agents.
+    pub(crate) costs: &'a HashMap<u64, PromptCost>,
+    /// The text that is searched for, in lower case: folds that hold it are open.
+    pub(crate) find: Option<String>,
     pub(crate) clock: Clock,
     pub(crate) moment: Moment,
     pub(crate) layout: Layout,
@@ -42,6 +41,28 @@ pub(crate) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
+    /// Returns `true` if everything is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_whole && !self.is_file
+    }
+
+    /// Returns `true` if the session can still get results of calls.
+    pub(super) fn is_at_work(&self) -> bool {
+        matches!(self.session.status, "active" | "waiting")
+    }
+
+    /// Returns `true` if the fold of a text is open because the text is searched for.
+    pub(super) fn opens(&self, text: &str) -> bool {
+        let words = self.find.as_deref();
+        words.is_some_and(|words| text.to_lowercase().contains(words))
+    }
+
+    /// Returns `true` if the fold of a turn is open because a text of it is searched for.
+    pub(super) fn opens_turn(&self, turn: &Turn) -> bool {
+        let words = self.find.as_deref();
+        words.is_some_and(|words| holds(turn, words))
+    }
+
     /// The file of a diff that a path names, or why there is none.
     pub(super) fn diff(&self, digest: Digest, path: &str) -> Result<DiffFile, &'static str> {
         match self.diffs.get(&digest) {
@@ -162,7 +183,8 @@ fn figures(card: &Card<'_>, summary: Option<&PromptSummary>, drawing: &Drawing<'
     };
     let cost = summary
         .filter(|_| card.said.is_some())
-        .and_then(|summary| price(&summary.models));
+        .and_then(|summary| drawing.costs.get(&summary.number).copied())
+        .and_then(costs::words);
     html! {
         @match first { Some(at) => { (drawing.clock.day_and_time(at)) } None => { span { "time unknown" } } }
         @if let Some(length) = length { span.num.phonehide { (span(length)) } }
@@ -170,7 +192,7 @@ fn figures(card: &Card<'_>, summary: Option<&PromptSummary>, drawing: &Drawing<'
         @if failed > 0 { span.badge.bad { (grouped(failed)) " failed" } }
         @if denied > 0 { span.badge.wait { (grouped(denied)) " denied" } }
         span.spacer {}
-        @if let Some(cost) = cost { span.num { (money(cost)) } }
+        @if let Some(cost) = cost { span.num { (cost) } }
         @if let (Some(turn), false) = (card.said, drawing.is_file) {
             a.button.quiet.small.desk href={ "#turn-" (turn.number) } aria-label={ "Link to prompt " (card.prompt) } { "Link" }
         }
@@ -181,24 +203,7 @@ fn said(turn: &Turn, drawing: &Drawing<'_>) -> Markup {
     let TurnBody::Prompt(prompt) = &turn.body else {
         return html! {};
     };
-    html! { div.said.step id={ "turn-" (turn.number) } data-turn=(turn.number) tabindex="-1" dir="auto" { (words(turn, prompt, drawing)) } }
-}
-
-fn words(turn: &Turn, prompt: &PromptTurn, drawing: &Drawing<'_>) -> Markup {
-    or_redacted(&prompt.text, "The prompt was removed.", |text| {
-        let text = foreign::output(text.trim_end());
-        let rest = text
-            .char_indices()
-            .nth(LONG_PROMPT)
-            .filter(|_| !drawing.is_whole);
-        match rest {
-            None => foreign::text(&text),
-            Some((end, _)) => {
-                let (shown, rest) = text.split_at(end);
-                html! { (foreign::text(shown)) "…\n" a href=(drawing.whole(turn.number)) data-inline="turn" { "Show " (grouped(rest.chars().count() as u64)) " more characters" } }
-            }
-        }
-    })
+    html! { div.said.step id={ "turn-" (turn.number) } data-turn=(turn.number) tabindex="-1" dir="auto" { (texts::prompt(turn, prompt, drawing)) } }
 }
 
 fn step(step: &Step<'_>, drawing: &mut Drawing<'_>) -> Markup {
@@ -214,20 +219,16 @@ fn body(turn: &Turn, drawing: &mut Drawing<'_>) -> Markup {
     let time = |drawing: &Drawing<'_>| html! { @if let Some(at) = turn.at { " " span.dim { (drawing.clock.clock(at)) } } };
     match &turn.body {
         TurnBody::Prompt(prompt) => {
-            html! { div.said dir="auto" { (words(turn, prompt, drawing)) } }
+            html! { div.said dir="auto" { (texts::prompt(turn, prompt, drawing)) } }
         }
-        TurnBody::Thinking { text } => thinking(turn, text.as_str(), drawing),
-        TurnBody::Answer { text, .. } => {
-            let colours = &mut drawing.colours;
-            or_redacted(
-                text,
-                "The answer was removed.",
-                |text| html! { div.md dir="auto" { (markdown::render(text, colours)) } },
-            )
-        }
+        TurnBody::Thinking { text } => match text.as_str() {
+            Some(text) => texts::thinking(Some(turn.number), text, drawing),
+            None => call::redacted("The thought was removed."),
+        },
+        TurnBody::Answer { text, .. } => texts::answer(text, drawing),
         TurnBody::ToolCall(call) => call::draw(turn, call, drawing),
         TurnBody::Compaction { text, dropped } => html! {
-            details.drop {
+            details.drop open[drawing.opens_turn(turn)] {
                 summary { strong { "Context compacted" } (time(drawing)) span.spacer {}
                     @if let Some(dropped) = dropped { span { (counted(*dropped, "context frame", "context frames")) " dropped" } } }
                 div.in { (or_redacted(text, "The summary was removed.", |text| html! { div.md dir="auto" { (markdown::render(text, &mut drawing.colours)) } })) }
@@ -241,24 +242,7 @@ fn body(turn: &Turn, drawing: &mut Drawing<'_>) -> Markup {
         },
         TurnBody::Interruption { text } => note("", "Interrupted", text, &time(drawing)),
         TurnBody::Error { text } => note("error", "Error", text, &time(drawing)),
-        TurnBody::Note { name, text } => {
-            let excerpt = text.as_str().map(|text| foreign::one_line(text, 120));
-            let most = if drawing.is_whole {
-                usize::MAX
-            } else {
-                LONG_NOTE
-            };
-            let whole = or_redacted(text, "The text was removed.", |text| {
-                html! { (foreign::text(&foreign::cut(&foreign::output(text), most))) }
-            });
-            html! { details.think {
-                summary {
-                    (foreign::text(&foreign::cut(&name.replace('_', " "), 80))) (time(drawing))
-                    @if let Some(excerpt) = &excerpt { span.excerpt { (foreign::text(excerpt)) } }
-                }
-                div.note-text dir="auto" { (whole) }
-            } }
-        }
+        TurnBody::Note { name, text } => texts::note(turn, (name, text), &time(drawing), drawing),
         _ => html! { p.notice { "A turn of another kind: " (drawing.event(turn.position)) } },
     }
 }
@@ -273,20 +257,6 @@ fn note(class: &str, title: &str, text: &annals::projections::Text, time: &Marku
     }
 }
 
-/// A thought, folded.
-fn thinking(turn: &Turn, text: Option<&str>, drawing: &Drawing<'_>) -> Markup {
-    let Some(text) = text else {
-        return call::redacted("The thought was removed.");
-    };
-    let words = text.split_whitespace().count() as u64;
-    html! {
-        details.think id={ "call-" (turn.number) } open[drawing.is_whole && !drawing.is_file] {
-            summary { "Thinking " span.num { "· " (counted(words, "word", "words")) } }
-            div.thought dir="auto" { (foreign::text(&foreign::output(text))) }
-        }
-    }
-}
-
 /// Notes in a row, as one line.
 fn notes(notes: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
     let first = notes.first().map_or(0, |turn| turn.number);
@@ -295,7 +265,7 @@ fn notes(notes: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
         drawn.push((turn.number, body(turn, drawing)));
     }
     html! {
-        details.think id={ "notes-" (first) } open[drawing.is_whole && !drawing.is_file] {
+        details.think id={ "notes-" (first) } open[drawing.is_open() || notes.iter().any(|turn| drawing.opens_turn(turn))] {
             summary { (counted(notes.len() as u64, "note", "notes")) " of the agent's program" }
             div.notes { @for (number, note) in &drawn { div.step id={ "turn-" (number) } data-turn=(number) tabindex="-1" { (note) } } }
         }
@@ -328,7 +298,7 @@ fn reads(reads: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
         .map(|(turn, call)| (turn.number, call::draw(turn, call, drawing)))
         .collect();
     html! {
-        details.call id={ "reads-" (first) } open[drawing.is_whole && !drawing.is_file] {
+        details.call id={ "reads-" (first) } open[drawing.is_open() || reads.iter().any(|turn| drawing.opens_turn(turn))] {
             summary {
                 span.tool { "Read" }
                 span.arg { (reads.len()) " reads and searches: " (foreign::text(&names.join(", "))) @if more { ", …" } }

@@ -8,8 +8,9 @@ use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
+use super::costs::prompt_costs;
 use super::draw::{self, Drawing};
-use super::{diffs, digests, find, head};
+use super::{NamedSession, diffs, digests, find, head};
 use crate::answer::Asked;
 use crate::assets::CSS;
 use crate::code::Colours;
@@ -62,25 +63,24 @@ pub(crate) async fn export(
         }
     };
     let is_part = range != TurnRange::all();
-    let (session, clock) = find(&mut asked, &name).await?;
-    let conversation = asked
-        .annals()
+    let NamedSession { session, clock, .. } = find(&mut asked, &name).await?;
+    let annals = asked.annals();
+    if format == "html" {
+        let body = still(annals, asked.moment, &session, clock).await?;
+        let file = page(&session, &body);
+        return named(file.into_response(), kind, &session, ending);
+    }
+    let conversation = annals
         .conversation(session.id, asked.moment.at(), range)
         .await?;
-    let body = match format.as_str() {
-        "html" => page(
-            &session,
-            &still(asked.annals(), asked.moment, &session, clock).await?,
-        ),
-        "json" => {
-            let export = JsonExport {
-                session: &session,
-                conversation: &conversation,
-            };
-            return named(shown::json(&export)?, kind, &session, ending);
-        }
-        _ => markdown(&asked, &session, &conversation, is_part).await?,
-    };
+    if format == "json" {
+        let export = JsonExport {
+            session: &session,
+            conversation: &conversation,
+        };
+        return named(shown::json(&export)?, kind, &session, ending);
+    }
+    let body = markdown(&asked, &session, &conversation, is_part).await?;
     named(body.into_response(), kind, &session, ending)
 }
 
@@ -117,7 +117,8 @@ fn file_name(session: &SessionEntry) -> String {
         .to_owned()
 }
 
-/// The conversation in Markdown, with those of its sub-agents behind it, and with what is hidden as visible escapes.
+/// The conversation in Markdown, with those of its sub-agents behind it: as it was recorded, like the file of `annals export
+/// markdown`. Of a part, which pages copy, hidden characters are visible escapes.
 async fn markdown(
     asked: &Asked,
     session: &SessionEntry,
@@ -144,7 +145,10 @@ async fn markdown(
         header(asked, sub_agent, &conversation, &nested, &mut text).await?;
         turns(asked.annals(), &conversation, &mut nested, &mut text).await?;
     }
-    Ok(annals_terminal::lines(&text).into_owned())
+    Ok(match is_part {
+        true => annals_terminal::lines(&text).into_owned(),
+        false => text,
+    })
 }
 
 fn failed(_: std::fmt::Error) -> Problem {
@@ -166,7 +170,7 @@ async fn header(
     let summary = asked
         .annals()
         .conversations()
-        .summary(session.id, super::at(asked))
+        .summary(session.id, asked.at())
         .await?;
     let first = conversation
         .prompts
@@ -232,9 +236,12 @@ async fn conversation_of(
     let conversation = annals
         .conversation(session.id, moment.at(), TurnRange::all())
         .await?;
+    let costs = prompt_costs(session, &conversation.prompts, &conversation.turns);
     let mut drawing = Drawing {
         session,
         prompts: &conversation.prompts,
+        costs: &costs,
+        find: None,
         clock,
         moment,
         layout: Layout::Unified,

@@ -7,17 +7,21 @@ use axum::response::Response;
 use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
+use uuid::Uuid;
 
-use super::{find as find_session, head};
-use crate::answer::{Asked, Live, Page, Slider, escaped};
+use super::costs::sub_agent_of;
+use super::turn_texts::texts;
+use super::{NamedSession, find as find_session, head, session_page};
+use crate::answer::{Asked, Live, Page, escaped};
 use crate::figures::counted;
 use crate::foreign;
 use crate::problem::Problem;
 use crate::session_entry::SessionEntry;
-use crate::shell::SESSIONS;
 
 /// The most turns that are found.
 const MOST: usize = 1_000;
+/// Sub-agents whose failures are found.
+const SUB_AGENTS: usize = 100;
 /// Characters of the searched text, and around a match.
 const LONGEST: usize = 200;
 const AROUND: usize = 60;
@@ -40,6 +44,10 @@ pub(crate) struct FoundTurns {
 struct FoundTurn {
     /// The turn's number.
     number: u64,
+    /// The sub-agent's session that it is of; null for the session itself.
+    session: Option<Uuid>,
+    /// Of a sub-agent's turn, the turn of the session that started the sub-agent.
+    under: Option<u64>,
     /// The prompt that it belongs to.
     prompt: u64,
     /// What it is: prompt, answer, thinking, tool call and so on.
@@ -50,7 +58,7 @@ struct FoundTurn {
 
 /// The page of matches, and what the find box asks.
 pub(crate) async fn find(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
-    let (session, _) = find_session(&mut asked, &name).await?;
+    let NamedSession { session, .. } = find_session(&mut asked, &name).await?;
     let query = asked.params.get("q").unwrap_or_default().to_owned();
     if query.chars().count() > LONGEST {
         return Err(Problem::invalid(format!(
@@ -58,48 +66,83 @@ pub(crate) async fn find(mut asked: Asked, Path(name): Path<String>) -> Result<R
         )));
     }
     let failed = asked.params.get("failed").is_some();
-    let mut turns = Vec::new();
-    let mut more = false;
-    if failed || !query.is_empty() {
-        let read = asked
-            .annals()
-            .conversation(session.id, asked.moment.at(), TurnRange::all())
-            .await?;
-        let mut found = read.turns.iter().filter_map(|turn| match failed {
-            true => is_failure(turn).then(|| {
-                FoundTurn::of(
-                    turn,
-                    texts(turn)
-                        .first()
-                        .map_or(String::new(), |text| foreign::one_line(text, 120)),
-                )
-            }),
-            false => Some(FoundTurn::of(turn, excerpt(turn, &query)?)),
-        });
-        turns.extend(found.by_ref().take(MOST));
-        more = found.next().is_some();
-    }
-    let page = Page {
-        title: format!("Find in {}", session.name()),
-        section: SESSIONS,
-        live: Live::Never,
-        slider: Slider::Positions,
-        subject: Some(session.id.to_string()),
-        markdown: String::new(),
-        command: format!("annals show {} --at {}", session.id, asked.moment.position),
-        data: FoundTurns {
-            query,
-            turns,
-            more,
-            session: Some(Box::new(session)),
-        },
+    let mut turns = match (failed, query.is_empty()) {
+        (true, _) => failures(&asked, &session).await?,
+        (false, true) => Vec::new(),
+        (false, false) => {
+            let read = asked
+                .annals()
+                .conversation(session.id, asked.moment.at(), TurnRange::all());
+            let turns = read.await?.turns;
+            let found = turns
+                .iter()
+                .filter_map(|turn| Some(FoundTurn::of(turn, excerpt(turn, &query)?)));
+            found.collect()
+        }
     };
+    let more = turns.len() > MOST;
+    turns.truncate(MOST);
+    let page = Page {
+        live: Live::Never,
+        ..session_page(&session, &asked, "Find in ")
+    };
+    let page = page.with_data(FoundTurns {
+        query,
+        turns,
+        more,
+        session: Some(Box::new(session)),
+    });
     asked.answer(page, |found| draw(found, &asked)).await
 }
 
+/// The turns that failed or were denied, with those of sub-agents behind the turns that started them.
+async fn failures(asked: &Asked, session: &SessionEntry) -> Result<Vec<FoundTurn>, Problem> {
+    let at = asked.moment.at();
+    let read = asked
+        .annals()
+        .conversation(session.id, at, TurnRange::all())
+        .await?;
+    let mut found = Vec::new();
+    let mut left = SUB_AGENTS;
+    for turn in &read.turns {
+        found.extend(is_failure(turn).then(|| FoundTurn::failed(turn)));
+        let entry =
+            sub_agent_of(turn).and_then(|id| session.sub_agents.iter().find(|it| it.id == id));
+        let Some(entry) = entry else {
+            continue;
+        };
+        for one in std::iter::once(entry)
+            .chain(entry.all_sub_agents())
+            .take(left)
+        {
+            left -= 1;
+            let below = asked
+                .annals()
+                .conversation(one.id, at, TurnRange::all())
+                .await?;
+            let failed = below.turns.iter().filter(|turn| is_failure(turn));
+            found.extend(failed.map(|inner| FoundTurn {
+                session: Some(one.id),
+                under: Some(turn.number),
+                prompt: turn.prompt,
+                ..FoundTurn::failed(inner)
+            }));
+        }
+    }
+    Ok(found)
+}
+
 impl FoundTurn {
+    fn failed(turn: &Turn) -> FoundTurn {
+        let texts = texts(turn);
+        let first = texts.first().map(|text| foreign::one_line(text, 120));
+        FoundTurn::of(turn, first.unwrap_or_default())
+    }
+
     fn of(turn: &Turn, excerpt: String) -> FoundTurn {
         FoundTurn {
+            session: None,
+            under: None,
             number: turn.number,
             prompt: turn.prompt,
             kind: kind(&turn.body),
@@ -132,34 +175,6 @@ fn is_failure(turn: &Turn) -> bool {
     }
 }
 
-/// The texts of a turn.
-fn texts(turn: &Turn) -> Vec<&str> {
-    let text = match &turn.body {
-        TurnBody::Prompt(prompt) => &prompt.text,
-        TurnBody::Thinking { text }
-        | TurnBody::Answer { text, .. }
-        | TurnBody::Compaction { text, .. }
-        | TurnBody::Interruption { text }
-        | TurnBody::Error { text }
-        | TurnBody::Note { text, .. }
-        | TurnBody::SubAgent { title: text, .. } => text,
-        TurnBody::ToolCall(call) => {
-            let args = call
-                .args
-                .as_ref()
-                .and_then(|args| args.json())
-                .map(|json| json.text());
-            let result = call.result.as_ref().and_then(|result| result.text.as_str());
-            return [Some(call.line.what()), args, result]
-                .into_iter()
-                .flatten()
-                .collect();
-        }
-        _ => return Vec::new(),
-    };
-    text.as_str().into_iter().collect()
-}
-
 /// The text around the first match, regardless of case.
 fn excerpt(turn: &Turn, query: &str) -> Option<String> {
     let query = query.to_lowercase();
@@ -183,11 +198,11 @@ fn draw(found: &FoundTurns, asked: &Asked) -> Markup {
     let Some(session) = &found.session else {
         return html! {};
     };
-    let address = |number: u64| {
+    let address = |turn: &FoundTurn| {
+        let number = turn.number;
         let from = number.saturating_sub(20).max(1);
-        let mut address = asked
-            .moment
-            .link(&format!("{}?from={from}", session.address()));
+        let id = turn.session.unwrap_or(session.id);
+        let mut address = asked.moment.link(&format!("/sessions/{id}?from={from}"));
         if !found.query.is_empty() {
             address.push_str(&format!("&find={}", escaped(&found.query)));
         }
@@ -199,7 +214,8 @@ fn draw(found: &FoundTurns, asked: &Asked) -> Markup {
         h1 { @if found.query.is_empty() { "Failed and denied: " } @else { "Find “" (foreign::text(&found.query)) "”: " } (count) @if found.more { " and more" } }
         @if found.turns.is_empty() { div.box.empty { h2 { "No turn matches" } p { a href=(asked.moment.link(&session.address())) { "To the conversation" } } } }
         @else { ul.found { @for turn in &found.turns { li {
-            a href=(address(turn.number)) { "Turn " (turn.number) } " " span.dim { (turn.kind) ", prompt " (turn.prompt) } " "
+            a href=(address(turn)) { "Turn " (turn.number) } " " @if turn.session.is_some() { span.badge.agent { "sub-agent" } " " }
+            span.dim { (turn.kind) ", prompt " (turn.prompt) } " "
             span dir="auto" { (foreign::text(&turn.excerpt)) }
         } } } }
     }

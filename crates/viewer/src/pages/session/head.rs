@@ -2,17 +2,24 @@
 
 use maud::{Markup, html};
 
+use super::neighbours::{self, Neighbours};
 use crate::answer::{Asked, escaped};
-use crate::figures::{Clock, counted, lines, money, or_unknown, span, tokens};
+use crate::figures::{Clock, counted, grouped, lines, money, or_unknown, span, tokens};
 use crate::foreign;
-use crate::html::{command, grouped};
+use crate::html::command;
 use crate::moment::Moment;
+use crate::proof::ProofState;
 use crate::session_entry::{SessionEntry, agent_name, badge, model_name};
 
 /// Draws the header, with a tab marked as the current one.
-pub(crate) fn draw(session: &SessionEntry, asked: &Asked, clock: Clock, tab: &str) -> Markup {
+pub(crate) fn draw(
+    session: &SessionEntry,
+    asked: &Asked,
+    (clock, proof, beside): (Clock, ProofState, &Neighbours),
+    tab: &str,
+) -> Markup {
     html! {
-        (crumb(session, asked.moment, false))
+        div.above { (crumb(session, asked.moment, false)) (neighbours::draw(beside, asked)) }
         div.titlebar {
             div {
                 h1 { span.dot.(session.status) aria-hidden="true" {} span dir="auto" { (foreign::text(&session.name())) } }
@@ -21,7 +28,7 @@ pub(crate) fn draw(session: &SessionEntry, asked: &Asked, clock: Clock, tab: &st
             (actions(session, asked))
         }
         (facts(session, clock))
-        (tabs(session, asked.moment, tab))
+        (tabs(session, asked.moment, proof, tab))
     }
 }
 
@@ -89,7 +96,7 @@ fn actions(session: &SessionEntry, asked: &Asked) -> Markup {
     html! {
         div.actions {
             @if let Some(resume) = &session.resume {
-                button.button.main.copy type="button" data-resume data-copy=(resume) title={ "Copy: " (resume) } hidden { "Resume" }
+                button.button.copy.main[!asked.moment.is_chosen] type="button" data-resume data-copy=(resume) title={ "Copy: " (resume) } hidden { "Resume" }
                 noscript { code { (resume) } }
             }
             details.menu { summary.button { "Share " span aria-hidden="true" { "▾" } } div.wide {
@@ -140,30 +147,32 @@ fn facts(session: &SessionEntry, clock: Clock) -> Markup {
     }
 }
 
-/// The tabs: the conversation and the files, and the pages of the objects behind them.
-fn tabs(session: &SessionEntry, moment: Moment, current: &str) -> Markup {
-    let address = session.address();
-    let run = session.runs.last();
-    let of_run = |page: &str| run.map(|run| moment.link(&format!("/objects/{run}/{page}")));
+/// The tabs: the pages of a session.
+fn tabs(session: &SessionEntry, moment: Moment, proof: ProofState, current: &str) -> Markup {
     let tabs = [
-        ("Conversation", Some(moment.link(&address)), None),
-        ("Timeline", of_run("timeline"), None),
-        ("Context", of_run("window"), None),
-        (
-            "Files",
-            Some(moment.link(&format!("{address}/files"))),
-            Some(session.files),
-        ),
-        (
-            "History",
-            Some(moment.link(&format!("/objects/{}/history", session.id))),
-            None,
-        ),
-        ("Proof", Some("#proof".to_owned()), None),
+        ("Conversation", ""),
+        ("Timeline", "/timeline"),
+        ("Context", "/context"),
+        ("Files", "/files"),
+        ("History", "/history"),
+        ("Proof", "/proof"),
     ];
+    let address = |path: &str| moment.link(&format!("{}{path}", session.address()));
     html! {
-        nav.tabs aria-label="Session" { @for (name, address, count) in tabs { @if let Some(address) = address {
-            a href=(address) aria-current=[(name == current).then_some("page")] { (name) @if let Some(count) = count { " " span.num.dim { (grouped(count)) } } }
-        } } }
+        nav.tabs aria-label="Session" { @for (name, path) in tabs {
+            a href=(address(path)) aria-current=[(name == current).then_some("page")] { (name)
+                @if name == "Files" { " " span.num.dim { (grouped(session.files)) } }
+                @if name == "Proof" { (mark(proof)) }
+            }
+        } }
     }
+}
+
+/// The sign of a proof's state; none if nothing was checked.
+fn mark(proof: ProofState) -> Markup {
+    html! { @match proof {
+        ProofState::Sound => { " " span.add aria-hidden="true" { "✓" } span.unseen { " verified" } }
+        ProofState::Broken => { " " span.rem aria-hidden="true" { "✕" } span.unseen { " not sound" } }
+        ProofState::Behind | ProofState::Unchecked => {}
+    } }
 }

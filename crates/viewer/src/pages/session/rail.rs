@@ -5,38 +5,23 @@ use std::collections::BTreeMap;
 use annals::projections::{CallOutcome, Turn, TurnBody};
 use maud::{Markup, html};
 
-use super::{SessionConversation, price};
+use super::{SessionConversation, costs};
 use crate::answer::Asked;
-use crate::figures::{Clock, counted, lines, money};
+use crate::figures::{Clock, counted, grouped, lines};
 use crate::foreign;
-use crate::html::grouped;
 
 /// Prompts and files that are listed.
 const LISTED: usize = 200;
+/// Files whose diffs one page of files has.
+pub(super) const FILES_PART: usize = 50;
 /// The width of the timeline, and so its number of buckets.
 const WIDTH: u32 = 272;
 
 /// A file that the session changed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ChangedFile {
     pub(super) added: u64,
     pub(super) deleted: u64,
-}
-
-/// The files that turns changed, by path.
-pub(super) fn files(turns: &[Turn]) -> BTreeMap<String, ChangedFile> {
-    let mut files: BTreeMap<String, ChangedFile> = BTreeMap::new();
-    for turn in turns {
-        let TurnBody::ToolCall(call) = &turn.body else {
-            continue;
-        };
-        for edit in call.edits.iter().filter(|edit| !edit.rejected) {
-            let file = files.entry(edit.path.to_string()).or_default();
-            file.added = file.added.saturating_add(edit.added.into());
-            file.deleted = file.deleted.saturating_add(edit.deleted.into());
-        }
-    }
-    files
 }
 
 /// Draws the side column.
@@ -58,7 +43,7 @@ pub(super) fn words(read: &SessionConversation) -> String {
 
 /// The prompts and the changed files.
 pub(super) fn lists(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
-    let files = files(&read.all);
+    let changed = &read.files;
     let session = &read.session;
     let last = read.from.saturating_add(read.turns.len() as u64);
     let prompt_address = |turn: u64| match (read.from..last).contains(&turn) {
@@ -76,7 +61,16 @@ pub(super) fn lists(read: &SessionConversation, asked: &Asked, clock: Clock) -> 
     let more = session
         .prompts
         .saturating_sub(read.prompts.len().min(LISTED) as u64);
-    let of_files = asked.moment.link(&format!("{}/files", session.address()));
+    let file_address = |index: usize| {
+        let from = index / FILES_PART * FILES_PART;
+        let query = if from > 0 {
+            format!("?from={from}")
+        } else {
+            String::new()
+        };
+        let page = format!("{}/files{query}", session.address());
+        format!("{}#f{index}", asked.moment.link(&page))
+    };
     html! {
         nav aria-label="Prompts" {
             h2 { "Prompts " span.num { (grouped(session.prompts.max(read.prompts.len() as u64))) } }
@@ -87,7 +81,7 @@ pub(super) fn lists(read: &SessionConversation, asked: &Asked, clock: Clock) -> 
                     span dir="auto" { (foreign::text(&foreign::one_line(&prompt.beginning, 160))) }
                     span.sub.num {
                         @if let Some(at) = prompt.at { (clock.clock(at)) } @else { "time unknown" }
-                        @if let Some(micros) = price(&prompt.models) { " · " (money(micros)) }
+                        @if let Some(cost) = read.costs.get(&prompt.number).copied().and_then(costs::words) { " · " (cost) }
                         @if prompt.failed > 0 { " · " span.rem { (grouped(prompt.failed)) " failed" } }
                         @if prompt.denied > 0 { " · " span.waitc { (grouped(prompt.denied)) " denied" } }
                     }
@@ -96,10 +90,10 @@ pub(super) fn lists(read: &SessionConversation, asked: &Asked, clock: Clock) -> 
             @if more > 0 { p.dim { (counted(more, "more prompt", "more prompts")) " below" } }
         }
         nav aria-label="Changed files" {
-            h2 { "Changed files " span.num { (grouped(session.files.max(files.len() as u64))) } }
-            @if files.is_empty() { p.dim { @if session.files == 0 { "This session changed no files" } @else { a href=(of_files) { "All changed files" } } } }
-            ul { @for (index, (path, file)) in files.iter().take(LISTED).enumerate() { li {
-                a.file href={ (of_files) "#f" (index) } title=(path) {
+            h2 { "Changed files " span.num { (grouped(session.files.max(changed.len() as u64))) } }
+            @if changed.is_empty() { p.dim { "This session changed no files" } }
+            ul { @for (index, (path, file)) in changed.iter().take(LISTED).enumerate() { li {
+                a.file href=(file_address(index)) title=(path) {
                     span { bdi { (foreign::text(short(path))) } }
                     (lines(file.added, file.deleted))
                 }
@@ -174,7 +168,7 @@ fn timeline(turns: &[Turn]) -> Markup {
             }
             ul.legend {
                 @for (class, word) in [("lp", "prompt"), ("lt", "tool call"), ("la", "sub-agent"), ("lf", "failed"), ("lw", "denied")] {
-                    li { i class=(class) {} (word) }
+                    @if marks.values().any(|(shown, _)| *shown == class) { li { i class=(class) {} (word) } }
                 }
             }
         }

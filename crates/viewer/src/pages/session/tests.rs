@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use annals::domain::run::{ToolDecider, ToolVerdict};
 use annals::event_log::{Digest, Position};
@@ -12,6 +13,7 @@ use annals::projections::{
 };
 use uuid::Uuid;
 
+use super::costs::PromptCost;
 use super::draw::{self, Drawing};
 use super::samples::{HOSTILE, answer, call, prompt, tool, turn};
 use crate::code::Colours;
@@ -22,6 +24,8 @@ use crate::session_entry::{SessionEntry, sample};
 
 const DIFF: &str = "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,2 @@\n fn x() {\n-let total = 1;\n+let gross = 1;\n";
 
+static NO_COSTS: LazyLock<HashMap<u64, PromptCost>> = LazyLock::new(HashMap::new);
+
 fn drawing(session: &SessionEntry) -> Drawing<'_> {
     let moment = Moment {
         position: Position(900),
@@ -31,6 +35,8 @@ fn drawing(session: &SessionEntry) -> Drawing<'_> {
     Drawing {
         session,
         prompts: &[],
+        costs: &NO_COSTS,
+        find: None,
         clock: Clock::new(annals::event_log::now().into()),
         moment,
         layout: Layout::Unified,
@@ -120,6 +126,7 @@ fn a_denial_shows_who_decided_and_the_words() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
+    assert_eq!(html.matches("No force push").count(), 1, "{html}");
     // The line holds the command in full, so the arguments do not repeat it.
     assert_eq!(html.matches("git push --force").count(), 1, "{html}");
 }
@@ -301,4 +308,58 @@ fn reads_are_one_line_with_their_names() {
         html.contains("id=\"turn-1\"") && html.contains("id=\"turn-2\""),
         "{html}"
     );
+}
+
+#[test]
+fn tags_of_programs_are_shown_as_what_they_mark() {
+    let note = |number, name: &str, text: &str| {
+        let (name, text) = (name.to_owned(), Text::from(text));
+        turn(number, 1, TurnBody::Note { name, text })
+    };
+    let html = drawn(&[
+        prompt(
+            1,
+            1,
+            "<ide_opened_file>a.rs</ide_opened_file>\n<user_query>fix <b></user_query>",
+        ),
+        answer(2, 1, "<think>why</think>\nIt is **done**"),
+        note(
+            3,
+            "system_state",
+            "<command-name>/ide</command-name><command-message>ide</command-message>",
+        ),
+        answer(4, 1, "x"),
+        note(5, "session_meta", "{\"cwd\":\"/x\"}"),
+    ]);
+    for part in [
+        "file opened in the editor",
+        "fix &lt;b&gt;",
+        "<strong>done</strong>",
+        "Thinking ",
+        "<code>/ide</code>",
+        "Metadata: session meta",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    for part in ["user_query", "&lt;think", "command-name", "command-message"] {
+        assert!(!html.contains(part), "{part}: {html}");
+    }
+}
+
+#[test]
+fn a_fold_with_a_match_is_open() {
+    let session = sample();
+    let turns = [turn(
+        1,
+        1,
+        TurnBody::Thinking {
+            text: Text::from("Totals are OFF"),
+        },
+    )];
+    let mut drawing = drawing(&session);
+    for (find, is_open) in [("off", true), ("other", false)] {
+        drawing.find = Some(find.to_owned());
+        let html = draw::draw(&turns, &mut drawing).into_string();
+        assert_eq!(html.contains("id=\"call-1\" open"), is_open, "{html}");
+    }
 }

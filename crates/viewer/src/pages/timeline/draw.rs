@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::marks::{Lane, Mark};
-use super::model::{Bar, Shown, Timeline};
+use super::model::{Bar, Shown, Timeline, TimelineView};
 use super::scale::Scale;
 use crate::answer::Asked;
-use crate::html::{duration, grouped, more, nothing, place, status, time};
+use crate::figures::{grouped, local_time, time};
+use crate::html::{duration, more, nothing, place, status};
 use crate::moment::Moment;
 
 /// The height of a row of a lane, and of a block in it.
@@ -19,21 +20,21 @@ const DEEPEST: usize = 4;
 /// The least width of a block, as a share of the whole.
 const LEAST: f64 = 0.004;
 
-pub(super) fn draw(timeline: &Timeline, asked: &Asked) -> Markup {
+pub(crate) fn draw(timeline: &Timeline, asked: &Asked, view: TimelineView) -> Markup {
     if timeline.totals.marks == 0 {
-        return html! { section { (nothing("Nothing has happened in this run yet.")) } };
+        return html! { section { p.nothing { "Nothing has happened in this " (view.of) " yet." } } };
     }
     html! {
-        section { (facts(timeline)) }
-        @if !timeline.strip.is_empty() { (strip(timeline, asked)) }
-        section { (flame(timeline, asked.moment)) (legend()) }
+        section { (facts(timeline, view.of)) }
+        @if !timeline.strip.is_empty() { (strip(timeline, asked, view.of)) }
+        section { (flame(timeline, view.moment)) (legend(timeline, view.of)) }
         section {
             div.head {
                 h2 { "In order" }
                 @let last = timeline.from + timeline.marks.len();
                 span.count { (grouped((timeline.from + 1) as u64)) " to " (grouped(last as u64)) " of " (grouped(timeline.totals.marks as u64)) }
             }
-            (table(timeline, asked.moment))
+            (table(timeline, view))
             @if let Some(next) = timeline.next { (more(&link(asked, next), "Further on")) }
         }
     }
@@ -41,10 +42,15 @@ pub(super) fn draw(timeline: &Timeline, asked: &Asked) -> Markup {
 
 /// A timeline as it stands in a file: without the ways to its other parts.
 pub(crate) fn still(timeline: &Timeline, moment: Moment) -> Markup {
+    let view = TimelineView {
+        moment,
+        clock: None,
+        of: "run",
+    };
     html! {
-        section { (facts(timeline)) }
-        section { (flame(timeline, moment)) (legend()) }
-        section { (table(timeline, moment))
+        section { (facts(timeline, view.of)) }
+        section { (flame(timeline, moment)) (legend(timeline, view.of)) }
+        section { (table(timeline, view))
             @if timeline.next.is_some() { (nothing("What came later is in the history.")) } }
     }
 }
@@ -59,8 +65,13 @@ fn link(asked: &Asked, from: usize) -> String {
 }
 
 /// The numbers that a person looks at first.
-fn facts(timeline: &Timeline) -> Markup {
+fn facts(timeline: &Timeline, of: &str) -> Markup {
     let totals = &timeline.totals;
+    let patch_sets = if of == "session" {
+        "file changes"
+    } else {
+        "patch sets"
+    };
     let failed = |all: usize, failed: usize| match failed {
         0 => grouped(all as u64),
         failed => format!(
@@ -70,14 +81,30 @@ fn facts(timeline: &Timeline) -> Markup {
         ),
     };
     let cost = timeline.cost.clone();
+    let went_wrong: Vec<String> = [
+        (totals.failed_calls, "failed"),
+        (totals.denied_calls, "denied"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{} {word}", grouped(count as u64)))
+    .collect();
+    let calls = match went_wrong.is_empty() {
+        true => grouped(totals.calls as u64),
+        false => format!(
+            "{} ({})",
+            grouped(totals.calls as u64),
+            went_wrong.join(", ")
+        ),
+    };
     let facts = [
         ("from first to last", duration(timeline.duration_ms)),
         ("tools at work", duration(timeline.busy_ms)),
         ("critical path", duration(timeline.critical_ms)),
         ("prompts", grouped(totals.prompts as u64)),
-        ("calls", failed(totals.calls, totals.failed_calls)),
+        ("tool calls", calls),
         ("sub-agents", grouped(totals.agents as u64)),
-        ("patch sets", grouped(totals.patch_sets as u64)),
+        (patch_sets, grouped(totals.patch_sets as u64)),
         ("checks", failed(totals.checks, totals.failed_checks)),
     ];
     html! {
@@ -85,8 +112,8 @@ fn facts(timeline: &Timeline) -> Markup {
     }
 }
 
-/// The whole run in bars of as many marks each.
-fn strip(timeline: &Timeline, asked: &Asked) -> Markup {
+/// The whole run or session in bars of as many marks each.
+fn strip(timeline: &Timeline, asked: &Asked, of: &str) -> Markup {
     let most = timeline.strip.iter().map(|bar| bar.took_ms).max();
     let most = most.unwrap_or(1).max(1);
     let bars = timeline.strip.len();
@@ -108,8 +135,8 @@ fn strip(timeline: &Timeline, asked: &Asked) -> Markup {
     };
     html! {
         section {
-            div.head { h2 { "The whole run" } span.count { "bars of as many marks; their height is how long their calls took" } }
-            svg.strip width="100%" height="50" role="group" aria-label="The whole run" {
+            div.head { h2 { "The whole " (of) } span.count { "bars of as many marks; their height is how long their calls took" } }
+            svg.strip width="100%" height="50" role="group" aria-label={ "The whole " (of) } {
                 @for (index, one) in timeline.strip.iter().enumerate() { (bar(index, one)) }
             }
         }
@@ -221,19 +248,17 @@ fn block(block: &Block<'_>, y: usize, scale: &Scale, moment: Moment) -> Markup {
     let y = y + block.row * ROW;
     let name = shown.name.as_deref().unwrap_or(shown.lane);
     let name: String = name.chars().take(80).collect();
-    let address = match mark.object {
-        Some(object) => place(object),
-        None => format!("/events/{}", mark.position),
-    };
-    // A moment's name has room beside it where nothing comes; only blocks that are wide enough say theirs.
+    // Only blocks that are wide enough have their names inside.
     let is_wide = width > 0.025;
+    let address = shown.link.clone();
+    let address = address.unwrap_or_else(|| moment.link(&default_address(mark)));
     html! {
-        a href=(moment.link(&address)) {
+        a href=(address) {
             svg x=(percent(start)) y=(y) width=(percent(width)) height=(BLOCK) {
                 rect class=(format!("block {}{}", mark.lane.class(), if mark.has_failed() { " bad" } else { "" }))
                     width="100%" height="100%" rx="2" {}
                 @if shown.is_critical { rect.critical width="100%" height="3" y=(BLOCK - 3) {} }
-                @if is_wide { text.name x="5" y="12.5" { @if mark.has_failed() { "✕ " } (name) } }
+                @if is_wide { foreignObject width="100%" height=(BLOCK) { div.name { @if mark.has_failed() { "✕ " } (name) } } }
                 title { (shown.lane) ": " (name) @if let Some(status) = shown.status { ", " (status) }
                     @if shown.duration_ms > 0 { ", " (duration(shown.duration_ms)) } @if shown.is_critical { ", on the critical path" } ", event " (shown.position) }
             }
@@ -241,30 +266,64 @@ fn block(block: &Block<'_>, y: usize, scale: &Scale, moment: Moment) -> Markup {
     }
 }
 
-fn legend() -> Markup {
+/// The word for a lane: on a session's timeline, the words of its conversation.
+fn word<'a>(lane: &'a str, of: &str) -> &'a str {
+    match (of, lane) {
+        ("session", "call") => "tool call",
+        ("session", "agent") => "sub-agent",
+        ("session", "patch set") => "file change",
+        (_, lane) => lane,
+    }
+}
+
+/// The address of what a mark is of.
+fn default_address(mark: &Mark) -> String {
+    match mark.object {
+        Some(object) => place(object),
+        None => format!("/events/{}", mark.position),
+    }
+}
+
+/// The signs of the marks that are shown.
+fn legend(timeline: &Timeline, of: &str) -> Markup {
+    let marks = || {
+        let shown = timeline.marks.iter();
+        shown.filter_map(|shown| shown.mark.as_ref())
+    };
+    let lanes = Lane::ALL.into_iter();
+    let lanes = lanes.filter(|lane| marks().any(|mark| mark.lane == *lane));
     html! {
-        ul.legend { @for lane in Lane::ALL {
-            li { svg width="12" height="12" aria-hidden="true" { rect class=(format!("block {}", lane.class())) width="12" height="12" rx="2" {} } " " (lane.word()) }
+        ul.legend { @for lane in lanes {
+            li { svg width="12" height="12" aria-hidden="true" { rect class=(format!("block {}", lane.class())) width="12" height="12" rx="2" {} } " " (word(lane.word(), of)) }
         } li { svg width="12" height="12" aria-hidden="true" { rect.critical width="12" height="3" y="9" {} } " critical path" }
-        li { svg width="12" height="12" aria-hidden="true" { rect.block.call.bad width="12" height="12" rx="2" {} } " failed" }
+        @if marks().any(Mark::has_failed) { li { svg width="12" height="12" aria-hidden="true" { rect.block.call.bad width="12" height="12" rx="2" {} } " failed" } }
         li { svg width="12" height="12" aria-hidden="true" { rect.pause width="12" height="12" {} } " a pause, drawn shorter" } }
     }
 }
 
-fn table(timeline: &Timeline, moment: Moment) -> Markup {
+fn table(timeline: &Timeline, view: TimelineView) -> Markup {
+    let moment = view.moment;
+    let began = |shown: &Shown| {
+        let at = view.clock.zip(local_time(&shown.started_at));
+        html! { @match at { Some((clock, at)) => { (clock.exact(at)) } None => { (time(&shown.started_at)) } } }
+    };
+    let address = |shown: &Shown| {
+        let object = || shown.object.map(|id| moment.link(&place(id)));
+        shown.link.clone().or_else(object)
+    };
     let longest = timeline.marks.iter().map(|mark| mark.duration_ms).max();
     let longest = longest.unwrap_or(1).max(1);
     html! {
-        div.scroll { table.rows.events {
+        div.scroll tabindex="0" role="region" aria-label="Marks in order" { table.rows.events.stacked {
             thead { tr { th.right { "Event" } th { "Began" } th.wide.right { "After" } th { "Lane" } th { "What" } th { "Status" } th.right { "Took" } th.wide { span.unseen { "Bar" } } } }
             tbody { @for mark in &timeline.marks { tr data-position=(mark.position) {
-                td.right { (crate::html::event(mark.position, moment)) }
-                td { (time(&mark.started_at)) }
+                td.right data-label="event" { (crate::html::event(mark.position, moment)) }
+                td.nowrap { (began(mark)) }
                 td.wide.right.num { (duration(mark.offset_ms)) }
-                td.kind { (mark.lane) }
+                td.kind.nowrap { (word(mark.lane, view.of)) }
                 td.what { @let name = mark.name.as_deref().unwrap_or("(no name)");
-                    @match mark.object { Some(id) => { a href=(moment.link(&place(id))) { (name) } } None => { (name) } } }
-                td.nowrap { @if let Some(word) = mark.status { (status(word)) }
+                    @match address(mark) { Some(address) => { a href=(address) { (name) } } None => { (name) } } }
+                td.nowrap { @if let Some(word) = mark.status.filter(|it| view.of != "session" || *it != "proposed") { (status(word)) }
                     @if mark.is_critical { " " span.second title="on the critical path" { "critical" } } }
                 td.right.num.nowrap { @if mark.duration_ms > 0 { (duration(mark.duration_ms)) } }
                 td.wide { @if mark.duration_ms > 0 { svg.spark width="80" height="8" aria-hidden="true" {

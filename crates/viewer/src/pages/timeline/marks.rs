@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use annals::domain::run::{CallStatus, Event};
-use annals::domain::{AnyEvent, Slot, ToolInvocationId};
+use annals::domain::run::{CallStatus, Event, EvidenceKind, ToolVerdict};
+use annals::domain::{AnyEvent, Slot, StreamRef, ToolInvocationId};
 use annals::event_log::{Content, Position, Record, Version};
-use annals::projections::Relation;
+use annals::projections::{NO_RESULT, Relation};
 use uuid::Uuid;
 
 use crate::problem::Problem;
@@ -22,7 +22,7 @@ const AGENTS: usize = 200;
 
 /// What a mark is of; also the order of the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Lane {
+pub(crate) enum Lane {
     Prompt,
     Call,
     Agent,
@@ -63,17 +63,17 @@ impl Lane {
 
 /// One thing that happened in a run. Times are milliseconds since 1970.
 #[derive(Debug, Clone)]
-pub(super) struct Mark {
-    pub(super) lane: Lane,
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) status: Option<&'static str>,
+pub(crate) struct Mark {
+    pub(crate) lane: Lane,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) status: Option<&'static str>,
     /// The object that it is of.
-    pub(super) object: Option<Uuid>,
+    pub(crate) object: Option<Uuid>,
     /// The event that says it first.
-    pub(super) position: Position,
+    pub(crate) position: Position,
     /// What it is called, where that is known without reading more.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 impl Mark {
@@ -105,15 +105,7 @@ impl Mark {
 
 /// The marks of a run, in the order in which they began.
 pub(super) async fn marks(reading: &mut Reading<'_>, run: &Found) -> Result<Vec<Mark>, Problem> {
-    let mut marks = Marks::default();
-    let each = |record: &Record, event: &AnyEvent| {
-        if let AnyEvent::Run(event) = event {
-            marks.add(record, event);
-        }
-        ControlFlow::Continue(())
-    };
-    reading.each_event(run.stream, Version::NONE, each).await?;
-    let mut marks = marks.all;
+    let mut marks = run_marks(reading, run.stream, true).await?;
     let task = reading
         .annals
         .index()
@@ -121,10 +113,30 @@ pub(super) async fn marks(reading: &mut Reading<'_>, run: &Found) -> Result<Vec<
         .await?;
     if let Some(task) = task.first() {
         agents(reading, *task, &mut marks).await?;
-        prompts(reading, *task, &mut marks).await?;
+        intents_of(reading, *task, &mut marks).await?;
     }
     marks.sort_by_key(|mark| (mark.start, mark.position));
     Ok(marks)
+}
+
+/// The marks of the events in a run's stream; with metadata, such as hooks, or only what a person would see.
+pub(crate) async fn run_marks(
+    reading: &mut Reading<'_>,
+    run: StreamRef,
+    with_metadata: bool,
+) -> Result<Vec<Mark>, Problem> {
+    let mut marks = Marks {
+        with_metadata,
+        ..Marks::default()
+    };
+    let each = |record: &Record, event: &AnyEvent| {
+        if let AnyEvent::Run(event) = event {
+            marks.add(record, event);
+        }
+        ControlFlow::Continue(())
+    };
+    reading.each_event(run, Version::NONE, each).await?;
+    Ok(marks.all)
 }
 
 #[derive(Default)]
@@ -133,6 +145,7 @@ struct Marks {
     /// Where the calls are among them.
     calls: HashMap<ToolInvocationId, usize>,
     patch_sets: HashMap<Uuid, usize>,
+    with_metadata: bool,
     /// Where the next mark begins of a recording without times.
     untimed: i64,
 }
@@ -143,12 +156,19 @@ impl Marks {
             Event::ToolInvoked(call) => {
                 let took = call.duration_ms;
                 self.call(record, event, call.tool_invocation, took, true);
+                let summary = call.result_summary.and_then(|slot| inline(record, slot));
+                if summary.as_deref() == Some(NO_RESULT) {
+                    self.without_result(call.tool_invocation);
+                }
             }
             Event::ToolRequested(call) => {
                 self.call(record, event, call.tool_invocation, None, false);
             }
             Event::ToolDecided(call) => {
                 self.call(record, event, call.tool_invocation, None, false);
+                if call.verdict == ToolVerdict::Deny {
+                    self.denied(call.tool_invocation);
+                }
             }
             Event::ToolBegun(call) => self.call(record, event, call.tool_invocation, None, false),
             Event::ToolEnded(call) => {
@@ -172,6 +192,8 @@ impl Marks {
             Event::PatchSetApplied(event) => self.patch_set(event.patch_set.0, "applied"),
             Event::PatchSetRejected(event) => self.patch_set(event.patch_set.0, "rejected"),
             Event::PatchSetReverted(event) => self.patch_set(event.patch_set.0, "reverted"),
+            Event::EvidenceRecorded(event)
+                if !self.with_metadata && matches!(event.kind, EvidenceKind::Other(_)) => {}
             Event::EvidenceRecorded(event) => {
                 let mut mark = Mark::at(Lane::Check, record, Some(event.evidence.0));
                 mark.status = event
@@ -241,6 +263,24 @@ impl Marks {
         }
     }
 
+    /// A recording can have the denial behind the failed call.
+    fn denied(&mut self, id: ToolInvocationId) {
+        let place = self.calls.get(&id);
+        if let Some(mark) = place.and_then(|place| self.all.get_mut(*place))
+            && mark.status == Some("error")
+        {
+            mark.status = Some("denied");
+        }
+    }
+
+    /// The recording ends before the call does: it did not fail.
+    fn without_result(&mut self, id: ToolInvocationId) {
+        let place = self.calls.get(&id);
+        if let Some(mark) = place.and_then(|place| self.all.get_mut(*place)) {
+            mark.status = Some("result not recorded");
+        }
+    }
+
     fn patch_set(&mut self, id: Uuid, status: &'static str) {
         let place = self.patch_sets.get(&id);
         if let Some(mark) = place.and_then(|place| self.all.get_mut(*place)) {
@@ -303,7 +343,7 @@ async fn agents(
 }
 
 /// The prompts of a run: its task's intent, and those that refine it.
-async fn prompts(
+pub(crate) async fn intents_of(
     reading: &mut Reading<'_>,
     task: Uuid,
     marks: &mut Vec<Mark>,

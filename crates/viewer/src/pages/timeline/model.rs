@@ -6,11 +6,23 @@ use uuid::Uuid;
 
 use super::critical::CriticalPath;
 use super::marks::{Lane, Mark};
+use crate::figures::Clock;
+use crate::moment::Moment;
 
 /// Marks of a page.
 const SHOWN: usize = 200;
 /// Bars of the strip.
 const BARS: usize = 100;
+
+/// What a timeline is drawn for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimelineView {
+    pub(crate) moment: Moment,
+    /// The clock of local times; without it, times are in UTC.
+    pub(crate) clock: Option<Clock>,
+    /// The word for the whole: run or session.
+    pub(crate) of: &'static str,
+}
 
 /// A run as a timeline.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,6 +61,7 @@ pub(super) struct Totals {
     pub(super) prompts: usize,
     pub(super) calls: usize,
     pub(super) failed_calls: usize,
+    pub(super) denied_calls: usize,
     pub(super) agents: usize,
     pub(super) patch_sets: usize,
     pub(super) checks: usize,
@@ -89,6 +102,9 @@ pub(super) struct Shown {
     pub(super) position: u64,
     #[serde(skip)]
     pub(super) mark: Option<Mark>,
+    /// The address that the mark leads to, unless it is that of its object or event.
+    #[serde(skip)]
+    pub(super) link: Option<String>,
 }
 
 pub(super) fn timeline_of(marks: &[Mark], from: usize) -> Timeline {
@@ -117,6 +133,15 @@ pub(super) fn timeline_of(marks: &[Mark], from: usize) -> Timeline {
     }
 }
 
+impl Timeline {
+    /// Gives each shown mark the address that a function has for it.
+    pub(crate) fn link(&mut self, address: impl Fn(&Mark) -> Option<String>) {
+        for shown in &mut self.marks {
+            shown.link = shown.mark.as_ref().and_then(&address);
+        }
+    }
+}
+
 impl Shown {
     fn of(mark: &Mark, began: i64, is_critical: bool) -> Shown {
         Shown {
@@ -130,6 +155,7 @@ impl Shown {
             is_critical,
             position: mark.position.0,
             mark: Some(mark.clone()),
+            link: None,
         }
     }
 }
@@ -144,11 +170,16 @@ fn totals(marks: &[Mark]) -> Totals {
         let is_one = |mark: &&Mark| mark.lane == lane && (!failed || mark.has_failed());
         marks.iter().filter(is_one).count()
     };
+    let denied = marks
+        .iter()
+        .filter(|mark| mark.lane == Lane::Call && mark.status == Some("denied"))
+        .count();
     Totals {
         marks: marks.len(),
         prompts: many(Lane::Prompt, false),
         calls: many(Lane::Call, false),
-        failed_calls: many(Lane::Call, true),
+        failed_calls: many(Lane::Call, true) - denied,
+        denied_calls: denied,
         agents: many(Lane::Agent, false),
         patch_sets: many(Lane::PatchSet, false),
         checks: many(Lane::Check, false),

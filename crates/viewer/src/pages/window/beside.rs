@@ -1,5 +1,5 @@
 //! Another eviction policy beside the recorded one: what it would have kept of the same frames, and what steps would
-//! have missed then. It is the replay of `annals replay`.
+//! have missed then. It is the replay of `annals policy replay`.
 
 use std::collections::HashMap;
 

@@ -6,10 +6,11 @@ use super::beside::{OtherFrame, OtherPolicy, POLICIES, PolicyCounts};
 use super::model::{Frame, Gone, Window};
 use super::tape::{Block, Scale, share, tape};
 use crate::answer::Asked;
-use crate::html::{event, grouped, more, nothing, number, object};
+use crate::figures::grouped;
+use crate::html::{event, more, nothing, number, object};
 use crate::moment::Moment;
 
-pub(super) fn draw(window: &Window, asked: &Asked) -> Markup {
+pub(crate) fn draw(window: &Window, asked: &Asked) -> Markup {
     let moment = asked.moment;
     let own = own(window);
     let beside = window.beside.as_ref();
@@ -44,7 +45,7 @@ fn facts(window: &Window, moment: Moment) -> Markup {
             div { dt { "frames" } dd { (grouped(window.total as u64)) } }
             div { dt { "tokens" } dd { (number(window.tokens)) } }
             div { dt { "gone" } dd { (grouped(window.gone_total as u64)) } }
-            div { dt { "policy" } dd { (window.policy) } }
+            div { dt { "policy" } dd { (window.policy.replace('_', " ")) } }
             div { dt { "pipeline" } dd { (object(window.pipeline, moment)) } }
             div { dt { "at event" } dd { (grouped(window.position)) } }
             @if let Some(over) = &window.over_limit { div { dt { "limit" } dd { (over) } } }
@@ -88,6 +89,7 @@ fn form(window: &Window, asked: &Asked) -> Markup {
     html! {
         form.search method="get" action=(asked.path) {
             @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
+            @if let Some(run) = params.get("run") { input type="hidden" name="run" value=(run); }
             select name="beside" aria-label="Policy" { @for (name, number) in POLICIES {
                 option value=(name) selected[chosen == name] { (name.replace('_', " ")) ": " (number) }
             } }
@@ -100,7 +102,7 @@ fn form(window: &Window, asked: &Asked) -> Markup {
 /// Another policy: how it would have done, its window, and what steps would have missed.
 fn other(beside: &OtherPolicy, frames: &[Block<'_>], scale: &Scale<'_>, moment: Moment) -> Markup {
     html! {
-        div.scroll { table.rows {
+        div.scroll tabindex="0" role="region" aria-label="Policies compared" { table.rows {
             thead { tr { th { "Policy" } th.right.wide { "Most frames" } th.right.wide { "Most tokens" } th.right { "Tokens now" } th.right { "Evicted" } th.right { "Missed" } } }
             tbody { (counts("as recorded", &beside.recorded)) (counts(&beside.policy, &beside.other)) }
         } }
@@ -108,7 +110,7 @@ fn other(beside: &OtherPolicy, frames: &[Block<'_>], scale: &Scale<'_>, moment: 
         p.second { (grouped(beside.only_recorded as u64)) " frames of the recorded window would not be in this one." }
         @if beside.other.uses == 0 { p.second { "No step of a plan used a frame, so that nothing could be missed." } }
         @if !beside.misses.is_empty() {
-            div.scroll { table.rows {
+            div.scroll tabindex="0" role="region" aria-label="Missed frames" { table.rows {
                 thead { tr { th.right { "Event" } th.right { "Step" } th.right { "Missed" } th { "Frames" } } }
                 tbody { @for missed in &beside.misses { tr {
                     td.right { (event(missed.position, moment)) }
@@ -153,15 +155,15 @@ fn frames(window: &Window, moment: Moment) -> Markup {
         signs.join(", ")
     };
     html! {
-        div.scroll { table.rows {
+        div.scroll tabindex="0" role="region" aria-label="Frames" { table.rows.stacked {
             thead { tr { th.right { "Frame" } th { "Kind" } th.right { "Tokens" } th.wide { span.unseen { "Bar" } } th.right { "Event" } th { "Summary" } th.wide { "Why it is in" } th { "Marks" } } }
             tbody { @for frame in &window.frames { tr data-position=(frame.position) {
-                td.right.num { (frame.frame) }
+                td.right.num data-label="frame" { (frame.frame) }
                 td.kind.nowrap { (frame.kind.replace('_', " ")) }
-                td.right.num { @if let Some(tokens) = frame.tokens { (grouped(tokens)) } @else { "—" } }
+                td.right.num data-label="tokens" { @if let Some(tokens) = frame.tokens { (grouped(tokens)) } @else { "—" } }
                 td.wide { svg.spark width="80" height="8" aria-hidden="true" {
                     rect.block.call width=(format!("{:.1}", share(frame.tokens.unwrap_or(0), most) * 0.8)) height="8" rx="2" {} } }
-                td.right { (event(frame.position, moment)) }
+                td.right data-label="event" { (event(frame.position, moment)) }
                 td.what { (frame.summary) }
                 td.wide.second { (frame.why) }
                 td.second { (signs(frame)) }
@@ -181,13 +183,13 @@ fn gone(window: &Window, moment: Moment) -> Markup {
         format!("{}{more}", numbers.join(", "))
     };
     html! {
-        div.scroll { table.rows {
+        div.scroll tabindex="0" role="region" aria-label="Frames that went" { table.rows.stacked {
             thead { tr { th.right { "Event" } th { "How" } th.right { "Frames" } th.right { "Tokens" } th.wide { "Their numbers" } } }
             tbody { @for gone in &window.gone { tr {
-                td.right { (event(gone.position, moment)) }
+                td.right data-label="event" { (event(gone.position, moment)) }
                 td { @if gone.dropped { "dropped by the agent's program" } @else { "evicted to make room" } }
-                td.right.num { (grouped(gone.frames as u64)) }
-                td.right.num { (grouped(gone.tokens)) }
+                td.right.num data-label="frames" { (grouped(gone.frames as u64)) }
+                td.right.num data-label="tokens" { (grouped(gone.tokens)) }
                 td.wide.what.num { (numbers(gone)) }
             } } }
         } }

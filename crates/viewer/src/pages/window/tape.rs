@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::html::{grouped, number};
+use crate::figures::grouped;
+use crate::html::number;
 
 /// The height of a row of the tape, and of the blocks in it.
 const ROW: usize = 30;

@@ -205,6 +205,22 @@ pub(super) const ACCESS: Subject = Subject {
             ],
         ),
         near(3, &["edit change modify", "read", "only"]),
+        near(
+            4,
+            &[
+                "check verify verification guard",
+                "caller requester user they. who. he. she.",
+                "own owns owned allowed may",
+            ],
+        ),
+        near(
+            3,
+            &[
+                "remove drop skip bypass disable relax loosen",
+                "caller owner role login access",
+                "check verification guard",
+            ],
+        ),
     ],
     japanese: Words(
         "認証 認可 権限 アクセス制御 シングルサインオン オーセンティ オーソリ 二段階 2段階 \
@@ -248,6 +264,13 @@ pub(super) const ACCESS: Subject = Subject {
             ],
         ),
         near(1, &["ログイン ログアウト", "処理 テスト 機能"]),
+        near(
+            8,
+            &[
+                "ログイン 管理画面 管理ページ 管理者 本人確認",
+                "外す 外し 外れ 省く 省き 省略 スキップ 無効 やめ 素通り",
+            ],
+        ),
         near(
             10,
             &["誰が だれが", "入れ 見 アクセス 編集 読 触 操作 変更"],

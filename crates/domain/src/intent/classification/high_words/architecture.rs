@@ -145,6 +145,20 @@ pub(super) const ARCHITECTURE: Subject = Subject {
             8,
             &["rest grpc graphql soap", "から を", "rest grpc graphql"],
         ),
+        near(
+            14,
+            &[
+                "データベース db",
+                "差し替え 差替 入れ替え 置き換え 乗り換え 載せ替え",
+            ],
+        ),
+        near(
+            6,
+            &[
+                "フレームワーク サーバ 基盤 ミドルウェア",
+                "総入れ替え 入れ替え 入替 差し替え 差替 置き換え 乗り換え 載せ替え 全面",
+            ],
+        ),
     ],
 };
 

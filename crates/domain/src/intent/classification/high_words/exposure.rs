@@ -55,8 +55,16 @@ pub(super) const EXPOSURE: Subject = Subject {
             ],
         ),
     ],
-    japanese: Words(""),
+    japanese: Words("外部公開 一般公開"),
     japanese_phrases: &[
+        near(
+            14,
+            &[
+                "顧客 会員 利用者 ユーザ お客 個人 従業員 社員",
+                "全員 みんな 皆 誰にでも 誰でも 全体",
+                "見せ 見え 公開 表示 閲覧 開示",
+            ],
+        ),
         near(6, &["全員", "送"]),
         near(8, &["宛先 送信先", "間違 誤"]),
         near(

@@ -31,6 +31,7 @@ pub(super) const MIGRATION: Subject = Subject {
         ),
         near(4, &["use adopt", STORES, "instead as. for."]),
         near(2, &["replace swap drop remove ditch abandon", STORES]),
+        near(2, &["swap exchange", "database db datastore vendor"]),
         near(
             1,
             &[

@@ -16,6 +16,8 @@ pub(super) const PRODUCTION: Subject = Subject {
             ],
         ),
         near(0, &["go", "live"]),
+        near(0, &["to.", "live."]),
+        near(2, &["straight directly direct", "live."]),
         near(
             5,
             &[

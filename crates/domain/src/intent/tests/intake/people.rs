@@ -11,7 +11,7 @@ const OTHERS: [fn(&str) -> ActorRef; 3] = [
 ];
 
 /// Demands that only people give a command: no agent, neither the one who asked nor another one.
-fn check_a_persons(given: &Given, command: impl Into<Command>) {
+pub(super) fn check_a_persons(given: &Given, command: impl Into<Command>) {
     let command = command.into();
     let name = command.name();
     for other in OTHERS {
@@ -27,7 +27,7 @@ fn check_a_persons(given: &Given, command: impl Into<Command>) {
     assert!(by_a_person.is_ok(), "{name}: {by_a_person:?}");
 }
 
-fn by_the_coder() -> Given {
+pub(super) fn by_the_coder() -> Given {
     Given::new().by(ActorRef::agent("coder"))
 }
 
@@ -386,8 +386,13 @@ fn a_rejected_review_is_not_passed_by_a_decision() {
 }
 
 /// A run of a task up to its validation, and the decision to commit it.
-fn attempt(given: &mut Given, number: u128) -> crate::run::Decide {
+pub(super) fn attempt(given: &mut Given, number: u128) -> crate::run::Decide {
     let run = RunId(given.execute(CreateRun::new(task(number)))[0].stream.id);
+    go_on(given, run)
+}
+
+/// The same of a run that began.
+pub(super) fn go_on(given: &mut Given, run: RunId) -> crate::run::Decide {
     given.execute(StartPatching { run });
     let proposed = given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
     given.execute(StartValidation { run });

@@ -43,10 +43,7 @@ impl Model {
                 self.open_intent(c.intent.0)?;
                 self.may_turn_down(c.intent.0)?;
                 let status = self.approval(c.intent.0);
-                demand(matches!(
-                    status,
-                    "proposed" | "approved" | "blocked" | "error"
-                ))?;
+                demand(matches!(status, "proposed" | "approved") || self.has_failed(c.intent.0))?;
                 self.end_parts(c.intent.0)?;
                 let intent = self.open_intent(c.intent.0)?;
                 (intent.stage, intent.status) = ("rejected", "cancelled");
@@ -101,15 +98,16 @@ impl Model {
 
     /// The state of an intent on its way to approval and after it, computed from what there is.
     pub fn approval(&self, id: Uuid) -> &'static str {
-        self.approval_of(id, true)
+        self.approval_of(id, true, true)
     }
 
     /// Whether something of an intent failed or was called off, and nothing but what is open was added since.
     pub(super) fn has_failed(&self, id: Uuid) -> bool {
-        matches!(self.approval_of(id, false), "blocked" | "error")
+        matches!(self.approval_of(id, false, false), "blocked" | "error")
     }
 
-    fn approval_of(&self, id: Uuid, with_open: bool) -> &'static str {
+    /// `with_open` says whether its open parts count, `below` whether those of its parts do.
+    fn approval_of(&self, id: Uuid, with_open: bool, below: bool) -> &'static str {
         let intent = &self.intents[&id];
         match (intent.stage, intent.status) {
             ("rejected", _) => return "rejected",
@@ -129,7 +127,7 @@ impl Model {
             })
             .collect();
         let children = intent.children.iter();
-        parts.extend(children.map(|child| self.approval_of(*child, with_open)));
+        parts.extend(children.map(|child| self.approval_of(*child, below, below)));
         let is_over = |part: &&str| {
             let over = ["done", "error", "blocked", "rejected", "cancelled"];
             over.contains(part)
@@ -165,9 +163,12 @@ impl Model {
         if !intent.taken_in {
             return None;
         }
+        match self.approval_of(id, false, true) {
+            "blocked" => return Some("blocked"),
+            "error" => return Some("error"),
+            _ => {}
+        }
         match self.approval(id) {
-            "blocked" => Some("blocked"),
-            "error" => Some("error"),
             "proposed" | "approved" | "executing" if !intent.unanswered.is_empty() => {
                 Some("clarification")
             }
@@ -178,12 +179,25 @@ impl Model {
                 let mut tasks = intent.tasks.iter().map(|task| &self.tasks[task]);
                 let in_vain = |task: &Task| {
                     let waits = task.status == "draft" && !task.superseded;
-                    waits && self.lost(task.dependencies.iter().copied()).is_some()
+                    waits && task.dependencies.iter().any(|id| self.is_never_done(*id))
                 };
                 let left_over = self.is_left_over(id);
                 (never || left_over || tasks.any(in_vain)).then_some("dependency")
             }
             _ => None,
+        }
+    }
+
+    /// Whether a task, or the one in its place, is never done.
+    fn is_never_done(&self, id: Uuid) -> bool {
+        let (newest, turned_down) = (self.newest(id), ["rejected", "cancelled"]);
+        match self.tasks[&newest].status {
+            "done" => false,
+            "failed" | "cancelled" => true,
+            _ => {
+                let mut intents = self.intents_of(newest).into_iter();
+                intents.any(|id| turned_down.contains(&self.approval(id)))
+            }
         }
     }
 
@@ -205,7 +219,7 @@ impl Model {
     /// An agent turns down what it asked for itself, and nothing of which something failed.
     pub(super) fn may_turn_down(&self, id: Uuid) -> Option<()> {
         let is_own = self.intents.get(&id)?.asked_by == self.by;
-        demand(self.by != "tester" || (is_own && !self.has_failed(id)))
+        demand(self.by != "tester" || (is_own && !self.has_failed(id) && !self.has_rejected(id)))
     }
 
     /// An agent does not instruct what a person approved, nor do those who asked for it.
@@ -547,7 +561,8 @@ impl Model {
         self.open_intent(id)?;
         self.open_above(id)?;
         demand(self.by != "tester")?;
-        demand(matches!(self.approval(id), "blocked" | "error"))?;
+        demand(self.has_failed(id))?;
+        let goes_on = self.approval(id) == "executing";
         c.instruction.iter().try_for_each(|it| text(it))?;
         let failed = |id: &Uuid| {
             let task = &self.tasks[id];
@@ -587,7 +602,11 @@ impl Model {
             self.tasks.insert(successors[&old], again);
             self.intents.get_mut(&id)?.tasks.push(successors[&old]);
         }
-        self.intents.get_mut(&id)?.stage = "approved";
+        // What is open of it goes on.
+        self.intents.get_mut(&id)?.stage = match goes_on {
+            true => "executing",
+            false => "approved",
+        };
         Some(true)
     }
 

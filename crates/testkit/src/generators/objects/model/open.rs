@@ -118,6 +118,7 @@ impl Model {
         // A task that is done makes nothing done that may not begin.
         if self.tasks[&task].status == "done" {
             self.may_be_done(intent)?;
+            self.none_rejected(intent)?;
         }
         self.intents.get_mut(&intent)?.tasks.push(task);
         Some(true)
@@ -168,7 +169,8 @@ impl Model {
     pub(super) fn open_tasks_of_persons(&self) -> BTreeSet<Uuid> {
         let is_open = |task: &Task| matches!(task.status, "draft" | "running");
         let persons = self.tasks.iter();
-        let persons = persons.filter(|(_, task)| task.persons && is_open(task));
+        let persons =
+            persons.filter(|(id, task)| is_open(task) && (task.persons || self.is_rejected(**id)));
         persons.map(|(id, _)| *id).collect()
     }
 

@@ -1,11 +1,13 @@
 //! The reference for runs and what is in them.
 
+use std::collections::BTreeSet;
+
 use annals_domain::Kind;
 use annals_domain::run::{self, DecisionType};
 use uuid::Uuid;
 
 use super::judged::{Judged, demand, parts, text};
-use super::{Model, PatchSet, Run, Task};
+use super::{Model, PatchSet, Run};
 
 impl Model {
     pub(super) fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {
@@ -117,26 +119,103 @@ impl Model {
         self.reviewed(c)
     }
 
-    /// An agent commits nothing of a task that it worked on, once a review rejected that.
+    /// An agent commits nothing of a task that it worked on, once a review or a person rejected that.
     pub(super) fn may_commit(&self, run: Uuid) -> Option<()> {
-        let run = self.runs.get(&run)?;
-        let of_it = |it: &&Run| it.task == run.task;
-        let mut attempts = self.runs.values().filter(of_it);
-        let worked = self.by == "tester" && attempts.any(|it| it.workers.contains(self.by));
-        demand(!worked || run.reverts.is_some() || self.tasks.get(&run.task)?.rejections == 0)
+        let task = self.runs.get(&run)?.task;
+        let is_rejected = self.tasks.get(&task)?.rejections > 0 || self.is_rejected(task);
+        demand(self.by != "tester" || !is_rejected || !self.worked(task))
     }
 
-    /// An agent commits nothing of an intent of which a person rejected a task for good, before that is tried again.
-    pub(super) fn tried_again(&self, run: Uuid) -> Option<()> {
+    /// Whether a person rejected the work on a task.
+    pub(super) fn is_rejected(&self, task: Uuid) -> bool {
+        let turned_down = |run: &Run| run.task == task && run.turned_down;
+        self.tasks[&task].rejected_by_person || self.runs.values().any(turned_down)
+    }
+
+    /// Whether a person rejected the work on a task, and nothing settled that.
+    fn is_rejection_open(&self, id: Uuid) -> bool {
+        let task = &self.tasks[&id];
+        let is_over = task.superseded || matches!(task.status, "done" | "cancelled");
+        !is_over && self.is_rejected(id)
+    }
+
+    /// Whether a person rejected a task of an intent, which is not settled.
+    pub(super) fn has_rejected(&self, intent: Uuid) -> bool {
+        let mut tasks = self.tasks.keys();
+        tasks.any(|id| self.intents_of(*id).contains(&intent) && self.is_rejection_open(*id))
+    }
+
+    /// Whether the actor worked on a task.
+    fn worked(&self, task: Uuid) -> bool {
+        let mut attempts = self.runs.values().filter(|it| it.task == task);
+        attempts.any(|it| it.workers.contains(self.by))
+    }
+
+    /// An agent commits nothing beside what a person rejected, before that is tried again or settled: of what that belongs
+    /// to, no agent once it failed, and none who worked on it.
+    pub(super) fn settled(&self, run: Uuid) -> Option<()> {
         let run = self.runs.get(&run)?;
-        let intents = self.works_on(run.task, run.plan);
-        let rejected = |(id, task): (&Uuid, &Task)| {
-            task.rejected_by_person
-                && task.status == "failed"
-                && !task.superseded
-                && !self.intents_of(*id).is_disjoint(&intents)
+        self.settled_in(Some(run.task), &self.works_on(run.task, run.plan))
+    }
+
+    /// The same of work on a task, or on intents.
+    pub(super) fn settled_in(&self, task: Option<Uuid>, of_it: &BTreeSet<Uuid>) -> Option<()> {
+        if self.by != "tester" {
+            return Some(());
+        }
+        for (id, is_barred) in self.rejections(task, of_it) {
+            let is_itself = Some(id) == task && self.tasks[&id].status != "failed";
+            demand(!is_barred && (is_itself || !self.worked(id)))?;
+        }
+        Some(())
+    }
+
+    /// An agent brings no task that is done to what has a rejected task.
+    pub(super) fn none_rejected(&self, intent: Uuid) -> Option<()> {
+        let none = self.rejections(None, &BTreeSet::from([intent])).is_empty();
+        demand(self.by != "tester" || none)
+    }
+
+    /// The rejected tasks of intents, of what these are a part of, of the other parts of that, and of the tasks above
+    /// and below one; and whether no agent commits before a rerun.
+    fn rejections(&self, task: Option<Uuid>, of_it: &BTreeSet<Uuid>) -> Vec<(Uuid, bool)> {
+        let whole = |id: &Uuid| self.intents[id].child_of;
+        let above = |id: &Uuid| std::iter::successors(Some(*id), whole);
+        let above: BTreeSet<Uuid> = of_it.iter().flat_map(above).collect();
+        let mut all: BTreeSet<Uuid> = above.clone();
+        let mut open: Vec<Uuid> = above.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            let parts = self.intents[&id].children.iter();
+            open.extend(parts.copied().filter(|part| all.insert(*part)));
+        }
+        let topmost = |id: Uuid| {
+            let parent = |id: &Uuid| self.tasks[id].parent;
+            std::iter::successors(Some(id), parent).last()
         };
-        demand(self.by != "tester" || run.reverts.is_some() || !self.tasks.iter().any(rejected))
+        let is_open = |id: &Uuid| {
+            let intent = &self.intents[id];
+            matches!(intent.status, "draft" | "active") && intent.stage != "rejected"
+        };
+        let mut found = Vec::new();
+        for id in self.tasks.keys().filter(|id| self.is_rejection_open(**id)) {
+            let own = self.intents_of(*id);
+            let runs = self.runs.values().filter(|run| run.task == *id);
+            let by_plan = runs.filter_map(|run| run.plan.and_then(|plan| self.owner(plan)));
+            let by_plan: BTreeSet<Uuid> = by_plan.collect();
+            let of = |intents: &BTreeSet<Uuid>, some: &BTreeSet<Uuid>| {
+                intents.iter().any(|it| some.contains(it) && is_open(it))
+            };
+            let is_family = task.is_some_and(|task| topmost(*id) == topmost(task));
+            let goes_on = own.is_empty() || own.iter().any(is_open);
+            let is_related = of(&own, &all) || ((is_family || of(&by_plan, &all)) && goes_on);
+            if is_related {
+                let mut tried_again = own.iter().filter(|it| above.contains(it) && is_open(it));
+                let failed = self.tasks[id].status == "failed";
+                let waits = failed && tried_again.any(|it| self.intents[it].taken_in);
+                found.push((*id, waits));
+            }
+        }
+        found
     }
 
     /// The same where a review decided.
@@ -154,6 +233,7 @@ impl Model {
         }
         demand(names_patch_set || c.chosen_patchset_id.is_none())?;
         demand(names_patch_set || c.result_commit_sha.is_none())?;
+        run.turned_down |= self.by != "tester" && matches!(verdict, "retry" | "abandon");
         let saves = !matches!(verdict, "commit" | "retry" | "abandon" | "rollback");
         demand(saves || c.checkpoint_id.is_none())?;
         let run = run.clone();
@@ -202,7 +282,7 @@ impl Model {
 
     pub(super) fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
         self.let_go(c.run.0)?;
-        self.tried_again(c.run.0)?;
+        self.settled(c.run.0)?;
         if run.reverts.is_none() {
             let mut intents = self.works_on(run.task, run.plan).into_iter();
             demand(intents.all(|id| self.may_be_done(id).is_some()))?;

@@ -387,7 +387,9 @@ impl Model {
     }
 
     fn end_session(&mut self, session: SessionId, life: &'static str) -> Judged {
+        let by_person = self.by != "tester";
         let session = self.unended(session)?;
+        demand(by_person || !session.paused_by_person)?;
         session.life = life;
         session.queue.clear();
         session.asks.clear();

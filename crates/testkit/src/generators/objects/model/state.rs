@@ -97,7 +97,7 @@ pub struct Task {
     pub stranded: bool,
     /// How many reviews rejected it.
     pub rejections: u32,
-    /// Whether a person gave one of these.
+    /// Whether a person gave one of these, or made it fail.
     pub rejected_by_person: bool,
     /// Whether another task took its place.
     pub superseded: bool,
@@ -124,6 +124,8 @@ pub struct Run {
     pub decided: bool,
     /// Whether its decision was to try again.
     pub retried: bool,
+    /// Whether a person turned its work down.
+    pub turned_down: bool,
     /// Who began, patched, proposed or validated it.
     pub workers: BTreeSet<&'static str>,
     /// Its decision, if that was to commit and its id is known.
