@@ -20,7 +20,7 @@ use crate::opening::{self, Mode};
 use crate::queue::Queue;
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
-use crate::switchboard::Member;
+use crate::switchboard::{Member, Telling};
 use crate::tail;
 use crate::uploads;
 
@@ -180,10 +180,7 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         }
         let notify = shared.settings.notify;
         let member = notify.then(|| Member::join(&shared, connector)).flatten();
-        let member = member.map(Arc::new);
-        if let Some(member) = member.clone() {
-            tokio::spawn(async move { member.tell_on().await });
-        }
+        let telling = member.map(Telling::begin);
         let opened = Opened {
             shared: Arc::clone(&shared),
             handle: Handle::current(),
@@ -199,8 +196,8 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
             // Nobody looks at the head any more.
             shared.watermark.close();
         }
-        if let Some(member) = &member {
-            member.tell_last().await;
+        if let Some(telling) = telling {
+            telling.end().await;
         }
         shared.appends.close();
         shared.sessions.close();

@@ -15,6 +15,7 @@ use futures::FutureExt;
 use futures::future::poll_fn;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio_postgres::{AsyncMessage, Client, Error};
 use uuid::Uuid;
 
@@ -69,7 +70,7 @@ impl Member {
     }
 
     /// Tells what this process commits to the log, for ever.
-    pub(crate) async fn tell_on(&self) {
+    async fn tell_on(&self) {
         loop {
             self.shared.signals.has_committed().await;
             self.tell();
@@ -77,7 +78,7 @@ impl Member {
     }
 
     /// Waits until the last commit was told, for a moment.
-    pub(crate) async fn tell_last(&self) {
+    async fn tell_last(&self) {
         if self.shared.signals.has_committed().now_or_never().is_some() {
             self.tell();
         }
@@ -109,6 +110,30 @@ impl Drop for Member {
             boards.retain(|it| !Arc::ptr_eq(it, &self.board));
             self.board.ended.notify_one();
         }
+    }
+}
+
+/// A task that tells what is committed to a log.
+pub(crate) struct Telling {
+    member: Arc<Member>,
+    task: JoinHandle<()>,
+}
+
+impl Telling {
+    /// Begins to tell, on a worker of the runtime that this is called in.
+    pub(crate) fn begin(member: Member) -> Telling {
+        let member = Arc::new(member);
+        let telling = Arc::clone(&member);
+        let task = tokio::spawn(async move { telling.tell_on().await });
+        Telling { member, task }
+    }
+
+    /// Ends once the last commit was told, or could not be for a while.
+    pub(crate) async fn end(self) {
+        // A commit that woke the task before it could run is handed back once the task has ended.
+        self.task.abort();
+        let _ = self.task.await;
+        self.member.tell_last().await;
     }
 }
 
