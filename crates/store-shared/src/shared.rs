@@ -44,6 +44,8 @@ pub(crate) struct Inner {
     pub(crate) log_id: Uuid,
     role: RwLock<Role>,
     search: Arc<OwnerSearch<FoundRole>>,
+    /// When the last search failed, if none has found the owner since.
+    failed_at: Mutex<Option<Instant>>,
     closed: AtomicBool,
 }
 
@@ -211,6 +213,7 @@ impl SharedLog {
             log_id: role.log().log_id(),
             role: RwLock::new(role),
             search: OwnerSearch::new(),
+            failed_at: Mutex::default(),
             closed: AtomicBool::new(false),
         };
         Ok(SharedLog {
@@ -304,13 +307,16 @@ impl Inner {
             }
             let (inner, reader) = (Arc::downgrade(self), Arc::clone(&lost.reader));
             let (path, options) = (self.path.clone(), self.options.clone());
+            let patience = self.patience();
             Plan::Search(move || {
-                let found = find(&path, &options, Some(reader), PATIENCE);
+                let begun = Instant::now();
+                let found = find(&path, &options, Some(reader), patience);
+                let Some(inner) = inner.upgrade() else {
+                    return Err(SearchFailure::Closed);
+                };
+                inner.note_search(found.is_ok(), begun.elapsed());
                 let role = found.map_err(|error| SearchFailure::Failed(Arc::new(error)))?;
-                match inner.upgrade() {
-                    Some(inner) => inner.take_role(role),
-                    None => Err(SearchFailure::Closed),
-                }
+                inner.take_role(role)
             })
         };
         let found = self.search.outcome(plan).await;
@@ -328,6 +334,32 @@ impl Inner {
                 source: Box::new(SharedFailure(error)),
             },
         })
+    }
+
+    /// Notes how a search ended. One that failed without having waited changes nothing.
+    fn note_search(&self, has_found: bool, waited: Duration) {
+        let mut failed_at = self.failed_at();
+        match has_found {
+            true => *failed_at = None,
+            false if waited >= PATIENCE => *failed_at = Some(Instant::now()),
+            false => {}
+        }
+    }
+
+    /// Returns the time that a search takes at most. After one that failed, each later call of a command would wait as
+    /// long again.
+    fn patience(&self) -> Duration {
+        let waited = self.failed_at().map(|at| at.elapsed());
+        match waited.is_some_and(|since| since < PATIENCE) {
+            true => Duration::ZERO,
+            false => PATIENCE,
+        }
+    }
+
+    fn failed_at(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.failed_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a role that was found, if it is one in the same log.
@@ -448,4 +480,28 @@ fn visit(
     };
     let fits = reader.log_id() == connection.log_id();
     Ok(fits.then_some(Visit { reader, connection }))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+
+    /// A command that lost the owner would wait for each thing that it still does.
+    #[test]
+    fn after_a_search_that_failed_the_next_one_does_not_wait() {
+        let home = tempfile::tempdir().unwrap();
+        let log = SharedLog::create(&home.path().join("log"), &Options::default()).unwrap();
+        assert_eq!(log.inner.patience(), PATIENCE);
+        log.inner.note_search(false, Duration::ZERO);
+        assert_eq!(log.inner.patience(), PATIENCE);
+        log.inner.note_search(false, PATIENCE);
+        log.inner.note_search(false, Duration::ZERO);
+        assert_eq!(log.inner.patience(), Duration::ZERO);
+        log.inner.note_search(true, Duration::ZERO);
+        assert_eq!(log.inner.patience(), PATIENCE);
+        block_on(log.close());
+    }
 }
