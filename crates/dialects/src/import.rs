@@ -37,7 +37,7 @@ use crate::transcript::importer::Importer;
 pub use error::ImportError;
 use format::Kind;
 pub use groups::{
-    FoundRecordings, GroupedRecording, RecordingGroup, recording_groups, recordings_in,
+    FoundRecordings, GroupedRecording, RecordingGroup, recording_groups, recordings_in, unread_in,
 };
 pub use growing::GrowingRecordings;
 pub use options::ImportOptions;

@@ -130,6 +130,8 @@ pub struct ImportReport {
     pub kept_raw: u64,
     /// What a reader of the import should know, one sentence each.
     pub notes: Vec<String>,
+    /// Those of the notes that are about something which was left out, since it is too long.
+    pub left_out: Vec<String>,
     /// Whether the source's history is cut off.
     pub shallow: bool,
     /// Fields that are in the log as they were.
@@ -182,6 +184,7 @@ impl ImportReport {
         let violations = self.violations.iter_mut();
         violations.for_each(|it| named(&mut it.file));
         self.notes.iter_mut().for_each(named);
+        self.left_out.iter_mut().for_each(named);
         self.redacted = self.redacted.with_files(redacted);
         self
     }

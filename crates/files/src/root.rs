@@ -64,12 +64,16 @@ impl Root {
         Ok(found)
     }
 
-    fn below<'p>(&self, path: &'p Path) -> io::Result<&'p Path> {
-        let root = match self {
+    /// Returns the file or folder that was named.
+    pub fn path(&self) -> &Path {
+        match self {
             Root::File(path) => path,
             Root::Folder(dir) => dir.path(),
-        };
-        path.strip_prefix(root).map_err(|_| outside(path))
+        }
+    }
+
+    fn below<'p>(&self, path: &'p Path) -> io::Result<&'p Path> {
+        path.strip_prefix(self.path()).map_err(|_| outside(path))
     }
 }
 

@@ -84,6 +84,13 @@ pub(crate) async fn run(
         signals: Signals::new()?,
         broken: 0,
     };
+    for (path, reason) in import::unread_in(&folder, agent.key())? {
+        followed.broken += 1;
+        let path = path.display();
+        context
+            .output
+            .warn(&format!("{path} is not imported: {reason}"));
+    }
     let mut was_said = false;
     loop {
         match context.writer() {
@@ -175,6 +182,8 @@ impl Followed<'_> {
                     // What is wrong with the file is so until it changes.
                     if error.is_retryable() || error.is_of_log() {
                         self.watch.forget(&path);
+                    } else if !error.is_no_recording() {
+                        self.broken += 1;
                     }
                     if error.is_of_log() {
                         over = Over::Again;

@@ -157,12 +157,17 @@ fn nothing_waits_for_a_pipe() {
     ] {
         refused(&place, args, &["pipe"]);
     }
-    // Among recordings it is passed over.
+    // Among recordings it is named.
     fs::create_dir(place.path("recordings")).unwrap();
     fs::write(place.path("recordings/one.jsonl"), "").unwrap();
     pipe(&place.path("recordings/two.jsonl"));
     let ended = ends(&place, &["import", "claude", "recordings"]);
-    assert!(ended.status.success(), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let expected = "two.jsonl: it is neither a file nor a folder";
+    assert!(
+        !ended.status.success() && said.contains(expected),
+        "{ended:?}"
+    );
 }
 
 /// A recording that is a link would bring what it leads to into the log.

@@ -215,12 +215,33 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
     write(&place, "elsewhere.jsonl", &session("t"));
     std::os::unix::fs::symlink(place.path("elsewhere.jsonl"), path("link.jsonl")).unwrap();
     broken("link.jsonl", "it is a link");
+    std::fs::create_dir_all(place.path("archive/2026")).unwrap();
+    write(&place, "archive/2026/old.jsonl", &session("u"));
+    std::os::unix::fs::symlink(place.path("archive"), path("archive")).unwrap();
+    broken("archive", "it is a link");
+    std::os::unix::fs::symlink(place.path("nothing"), path("nothing")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket.jsonl")).unwrap();
+    broken("socket.jsonl", "it is neither a file nor a folder");
     // What a link within the folder leads to is read as itself; and other files are no recordings by their names.
     std::os::unix::fs::symlink("s.jsonl", path("latest.jsonl")).unwrap();
     std::fs::write(path("notes.txt.zst"), "x").unwrap();
     std::fs::write(path("settings.json"), "{}").unwrap();
     std::fs::write(path("empty.jsonl"), "").unwrap();
     place.run(&["import", "all"]).ok();
+}
+
+/// The five lines say so, and not the whole report alone.
+#[test]
+fn a_text_that_is_cut_is_named() {
+    let place = Place::with_log();
+    let prompt = json!({
+        "type": "user", "uuid": "l1", "sessionId": "s", "timestamp": "2026-11-26T01:02:03Z", "cwd": "/w",
+        "message": { "role": "user", "content": "x".repeat(2 << 20) },
+    });
+    std::fs::write(place.path("s.jsonl"), format!("{prompt}\n")).unwrap();
+    let ran = place.run(&["import", "s.jsonl"]).ok();
+    let expected = "left out       s.jsonl:1 has a text over 1 MiB";
+    assert!(ran.stdout.contains(expected), "{ran:?}");
 }
 
 /// A database is compressed by hand only, and named all the same.

@@ -138,6 +138,16 @@ fn a_recording_that_cannot_be_read_is_named_and_fails_the_import() {
         "{ran:?}"
     );
     assert!(ran.stdout.contains("3 sessions"), "{ran:?}");
+    // What nothing decompresses, and links to recordings elsewhere, are as bad.
+    let projects = place.path("home/.claude/projects");
+    fs::remove_file(projects.join("-w/bad.jsonl")).unwrap();
+    fs::write(projects.join("-w/old.jsonl.gz"), "x").unwrap();
+    write_text(&place, "archive/s.jsonl", "{}\n");
+    std::os::unix::fs::symlink(place.path("archive"), projects.join("archive")).unwrap();
+    let named = ["old.jsonl.gz", "archive was not imported", "2 recordings"];
+    run(&place, "work", &["start", "--once"]).fails(1, &named);
+    let followed = ["watch", "claude", "../home/.claude/projects", "--once"];
+    run(&place, "work", &followed).fails(1, &["old.jsonl.gz", "archive", "could not be imported"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use annals_event_log::{Classification, Classified, ErrorClass};
 use annals_files::{Dir, Entry, Kind};
 
 use super::text::MOST_BYTES;
-use crate::others::{self, Others};
+use crate::others::Others;
 
 /// What the folder is called in a project's own.
 const NAME: &str = ".forge";
@@ -346,6 +346,8 @@ pub(super) fn files(
     others: &mut Others,
 ) -> Result<Vec<Named>, ForgeFolderError> {
     let entries = folder.entries();
+    // Editors keep hidden links next to what they edit.
+    let is_read = |name: &str| name.ends_with(ending) && !name.starts_with('.');
     let mut files = Vec::new();
     for Entry { name, kind } in entries.map_err(|error| unreadable(folder.path(), error))? {
         let place = Place::new(folder, &name);
@@ -353,9 +355,9 @@ pub(super) fn files(
         let name = name.to_str();
         let stem = name.and_then(|name| name.strip_suffix(ending));
         match (stem, kind) {
-            (_, Kind::Link) => others.add(path, others::LINK),
+            (_, Kind::Link) => others.add_link(folder.path(), path, &is_read),
             (_, Kind::Dir) => others.add(path, "it is a folder"),
-            (_, Kind::Other) => others.add(path, others::NO_FILE),
+            (_, Kind::Other) => others.add_no_file(path, name.is_some_and(is_read)),
             (Some(""), _) => others.add(path, "it has no name before the ending"),
             (Some(stem), _) => files.push(Named {
                 name: stem.to_owned(),

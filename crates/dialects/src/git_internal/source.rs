@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::error::GitInternalImportError;
 use crate::lines::{LineError, Lines};
-use crate::others::{self, Others};
+use crate::others::Others;
 
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
@@ -99,8 +99,16 @@ impl Files {
             let path = folder.join(&name);
             match kind {
                 Kind::Dir => folders.push(path),
-                Kind::Link => self.others.add(path, others::LINK),
-                Kind::Other => self.others.add(path, others::NO_FILE),
+                Kind::Link => {
+                    // Editors keep hidden links next to what they edit.
+                    let is_read =
+                        |name: &str| has_ending(Path::new(name)) && !name.starts_with('.');
+                    self.others.add_link(self.root.path(), path, &is_read);
+                }
+                Kind::Other => {
+                    let is_read = has_ending(&path);
+                    self.others.add_no_file(path, is_read);
+                }
                 Kind::File if !has_ending(&path) => {
                     let reason = "its name does not end with .json, .jsonl or .ndjson";
                     self.others.add(path, reason);

@@ -4,13 +4,16 @@
 //! the content.
 
 use std::fs::File;
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read, Seek as _};
 use std::path::Path;
 
 use zstd::stream::read::Decoder;
 
-/// The first bytes of a frame of Zstandard.
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The first bytes of a frame of Zstandard, as a number.
+const MAGIC: u32 = 0xfd2f_b528;
+
+/// The first bytes of a frame that has no content, without the four bits that programs choose.
+const MAGIC_SKIPPABLE: u32 = 0x184d_2a50;
 
 /// The ending that a compressed file has in addition to that of a recording.
 const ENDING: &str = ".zst";
@@ -33,9 +36,10 @@ pub(super) struct Content<'f> {
 impl<'f> Content<'f> {
     /// Begins at the file's position. The file may be a pipe.
     pub(super) fn of(file: &'f File) -> io::Result<Content<'f>> {
-        let mut first = Vec::with_capacity(MAGIC.len());
-        file.take(MAGIC.len() as u64).read_to_end(&mut first)?;
-        let is_compressed = first == MAGIC;
+        let mut first = Vec::with_capacity(size_of_val(&MAGIC));
+        file.take(size_of_val(&MAGIC) as u64)
+            .read_to_end(&mut first)?;
+        let is_compressed = begins_a_frame(&first);
         let whole = Cursor::new(first).chain(file);
         let reader: Box<dyn Read + 'f> = match is_compressed {
             true => Box::new(Expanded::of(whole, most(file.metadata()?.len()))?),
@@ -46,6 +50,34 @@ impl<'f> Content<'f> {
             is_compressed,
         })
     }
+
+    /// Begins at the file's position, and refuses a compressed file whose content is not what was compressed, which its checksum tells at
+    /// the end. Of a file that is cut the beginning is read. A pipe is not checked.
+    pub(super) fn checked(file: &'f File) -> io::Result<Content<'f>> {
+        let mut content = Content::of(file)?;
+        if !content.is_compressed || !file.metadata()?.is_file() {
+            return Ok(content);
+        }
+        match io::copy(&mut content, &mut io::sink()) {
+            // The decoder's own errors have this kind; the limit says what it is.
+            Err(error) if error.kind() == io::ErrorKind::Other => {
+                let message = format!("it is compressed, and damaged ({error}): nothing is read");
+                return Err(io::Error::new(error.kind(), message));
+            }
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
+            _ => {}
+        }
+        drop(content);
+        let mut again = file;
+        again.rewind()?;
+        Content::of(file)
+    }
+}
+
+/// Returns `true` if a file that begins with these bytes is compressed.
+fn begins_a_frame(first: &[u8]) -> bool {
+    let magic = <[u8; 4]>::try_from(first).map(u32::from_le_bytes);
+    magic.is_ok_and(|magic| magic == MAGIC || magic & !0xf == MAGIC_SKIPPABLE)
 }
 
 impl Read for Content<'_> {
@@ -135,7 +167,7 @@ pub(crate) fn stem(path: &Path) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use std::io::{Seek as _, Write as _};
+    use std::io::Write as _;
 
     use super::*;
 
@@ -166,6 +198,38 @@ mod tests {
         }
         let two = [compressed(b"one\n"), compressed(b"two\n")].concat();
         assert_eq!(read(&two).unwrap().1, b"one\ntwo\n");
+        // As `pzstd` and seekable files have them.
+        let skippable = b"\x5e\x2a\x4d\x18\x03\x00\x00\x00abc".to_vec();
+        for frames in [
+            [skippable.clone(), two.clone()],
+            [two.clone(), skippable.clone()],
+        ] {
+            let expected = (true, b"one\ntwo\n".to_vec());
+            assert_eq!(read(&frames.concat()).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_whose_checksum_is_wrong_is_refused_as_a_whole() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(&b"a line\n".repeat(10)).unwrap();
+        let whole = encoder.finish().unwrap();
+        let mut content = Vec::new();
+        let sound = file(&whole);
+        let mut reader = Content::checked(&sound).unwrap();
+        reader.read_to_end(&mut content).unwrap();
+        assert_eq!(content, b"a line\n".repeat(10));
+        let mut damaged = whole.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        let error = Content::checked(&file(&damaged)).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains("damaged"), "{error}");
+        // One that is cut has whole lines.
+        let cut = file(&whole[..whole.len() - 1]);
+        let mut lines = [0; 14];
+        let mut reader = Content::checked(&cut).unwrap();
+        reader.read_exact(&mut lines).unwrap();
+        assert_eq!(&lines, b"a line\na line\n");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::format::{Head, Kind, time};
 use super::formats;
 use super::outline::outline_of_line;
 use crate::lines::{LINE_LIMIT, LineError, Lines};
-use crate::others::{self, Others};
+use crate::others::Others;
 
 /// In so many lines a file's first time is looked for.
 const PROBED: usize = 200;
@@ -79,37 +79,57 @@ pub(super) fn find(
     path: &Path,
     kind: Option<&'static Kind>,
 ) -> Result<(Vec<Recording>, Others), ImportError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| ImportError::Unreadable { path, source }
-    };
-    let mut paths = Vec::new();
-    let mut others = Others::default();
-    if matches!(root, Root::Folder(_)) {
-        let mut folders = vec![path.to_owned()];
-        while let Some(folder) = folders.pop() {
-            match list(root, &folder, kind, &mut folders, &mut paths, &mut others) {
-                Ok(()) => {}
-                Err(error) if folder == path => return Err(failed(path)(error)),
-                // Reading it says what is wrong with it.
-                Err(_) => paths.push(folder),
-            }
-        }
-    } else {
-        paths.push(path.to_owned());
-    }
-    if paths.is_empty() {
+    let (files, others) = search(root, path, kind)?;
+    if files.is_empty() {
         return Err(ImportError::NoRecordings {
             path: path.to_owned(),
             wanted: formats::wanted(kind),
         });
     }
+    Ok((files, others))
+}
+
+/// As [`find`], also where there is nothing.
+pub(super) fn search(
+    root: &Root,
+    path: &Path,
+    kind: Option<&'static Kind>,
+) -> Result<(Vec<Recording>, Others), ImportError> {
+    let (paths, others) = list(root, path, kind)?;
     let mut files: Vec<Recording> = paths
         .into_iter()
         .map(|path| recording(root, path))
         .collect();
     files.sort_by(order);
     Ok((companions::callers_first(root, files), others))
+}
+
+/// The paths that [`search`] looks into, and what is next to them.
+pub(super) fn list(
+    root: &Root,
+    path: &Path,
+    kind: Option<&'static Kind>,
+) -> Result<(Vec<PathBuf>, Others), ImportError> {
+    let mut paths = Vec::new();
+    let mut others = Others::default();
+    if !matches!(root, Root::Folder(_)) {
+        return Ok((vec![path.to_owned()], others));
+    }
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        match list_one(root, &folder, kind, &mut folders, &mut paths, &mut others) {
+            Ok(()) => {}
+            Err(source) if folder == path => {
+                return Err(ImportError::Unreadable {
+                    path: folder,
+                    source,
+                });
+            }
+            // Reading it says what is wrong with it.
+            Err(_) => paths.push(folder),
+        }
+    }
+    Ok((paths, others))
 }
 
 /// Files in the order in which an import of the folder that they are in reads them.
@@ -128,7 +148,7 @@ pub(super) fn in_time_order(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     files.into_iter().map(|file| file.path).collect()
 }
 
-fn list(
+fn list_one(
     root: &Root,
     folder: &Path,
     kind: Option<&'static Kind>,
@@ -140,10 +160,14 @@ fn list(
     let names = entries.iter().map(|entry| entry.name.to_string_lossy());
     let names: Vec<String> = names.map(|name| name.into_owned()).collect();
     let companions = companions::names(kind, &names);
+    // `*.json` may be anything, unless the agent is named.
+    let is_recording = |name: &str| match kind {
+        Some(_) => formats::is_wanted(kind, name),
+        None => formats::is_recording_by_name(None, name),
+    };
     for entry in entries {
         let name = entry.name.to_string_lossy().into_owned();
         let is_wanted = formats::is_wanted(kind, &name);
-        let is_recording = formats::is_recording_by_name(kind, &name);
         let path = folder.join(entry.name);
         match entry.kind {
             files::Kind::Dir => folders.push(path),
@@ -151,28 +175,13 @@ fn list(
             files::Kind::File if formats::is_compressed_recording(kind, &name) => {
                 others.add_unread(path, COMPRESSED);
             }
+            files::Kind::Link => others.add_link(root.path(), path, &is_recording),
             _ if !is_wanted => others.add(path, kind.map_or(NO_RECORDING, |kind| kind.unwanted)),
             files::Kind::File => files.push(path),
-            files::Kind::Link if is_recording && !leads_within(root, &path) => {
-                others.add_unread(path, others::LINK);
-            }
-            files::Kind::Link => others.add(path, others::LINK),
-            files::Kind::Other => others.add(path, others::NO_FILE),
+            files::Kind::Other => others.add_no_file(path, is_recording(&name)),
         }
     }
     Ok(())
-}
-
-/// Whether a link leads to a file of the folder that is imported, which is read as itself.
-fn leads_within(root: &Root, link: &Path) -> bool {
-    let Root::Folder(dir) = root else {
-        return false;
-    };
-    let (target, home) = (fs::canonicalize(link), fs::canonicalize(dir.path()));
-    let (Ok(target), Ok(home)) = (target, home) else {
-        return false;
-    };
-    target.starts_with(home) && target.is_file()
 }
 
 fn order(a: &Recording, b: &Recording) -> Ordering {

@@ -113,14 +113,10 @@ pub fn recordings_in(folder: &Path, agent: &str) -> Result<FoundRecordings, Impo
         path: folder.to_owned(),
         source,
     })?;
-    let found = match files::find(&root, folder, Some(kind)) {
-        Ok((found, _)) => found,
-        Err(ImportError::NoRecordings { .. }) => return Ok(FoundRecordings::default()),
-        Err(error) => return Err(error),
-    };
+    let (found, others) = files::search(&root, folder, Some(kind))?;
     let unread = found.iter().filter(|file| file.kind.is_none());
     let unread = unread.filter_map(|file| Some((file.path.clone(), file.unread?)));
-    let unread: Vec<(PathBuf, &'static str)> = unread.collect();
+    let unread = unread.chain(others.into_unread()).collect();
     let is_own = |file: &Recording| file.kind.is_some_and(|found| std::ptr::eq(found, kind));
     let found: Vec<PathBuf> = found
         .into_iter()
@@ -130,6 +126,21 @@ pub fn recordings_in(folder: &Path, agent: &str) -> Result<FoundRecordings, Impo
     let mut groups = grouped(&found, kind.agent.key);
     groups.sort_by_key(|group| std::cmp::Reverse(group.modified()));
     Ok(FoundRecordings { groups, unread })
+}
+
+/// Returns the first 100 files of an agent in a folder and below that nothing reads, each with the reason: those that are
+/// compressed by other programs than `zstd`, links out of the folder, and pipes.
+///
+/// # Errors
+/// [`ImportError`]: the agent is not known, or the folder cannot be read.
+pub fn unread_in(folder: &Path, agent: &str) -> Result<Vec<(PathBuf, &'static str)>, ImportError> {
+    let kind = formats::named(agent)?;
+    let root = Root::of(folder).map_err(|source| ImportError::Unreadable {
+        path: folder.to_owned(),
+        source,
+    })?;
+    let (_, others) = files::list(&root, folder, Some(kind))?;
+    Ok(others.into_unread().collect())
 }
 
 /// Groups of files, which are in time order.

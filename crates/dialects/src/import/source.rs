@@ -618,7 +618,7 @@ fn folders(path: &Path, secrets: &Secrets) -> Vec<String> {
 
 /// Reads the beginning of a file. Returns it and the content behind it.
 fn begun<'f>(file: &'f File, recording: &Recording) -> io::Result<(Content<'f>, Beginning)> {
-    let mut content = Content::of(file)?;
+    let mut content = Content::checked(file)?;
     let mut head = Beginning::default();
     head.read(&mut content, recording.head)?;
     Ok((content, head))

@@ -292,7 +292,9 @@ impl<'a> Importer<'a> {
         let mut report = std::mem::replace(&mut self.report, next);
         report.unknown_types = std::mem::take(&mut self.unknown).list();
         report.skipped_types = std::mem::take(&mut self.skipped).list();
-        report.notes = std::mem::take(&mut self.remarks).sentences();
+        let remarks = std::mem::take(&mut self.remarks);
+        report.notes = remarks.sentences(|_| true);
+        report.left_out = remarks.sentences(Remark::is_left_out);
         std::mem::take(&mut self.fields).report(&mut report);
         report
     }

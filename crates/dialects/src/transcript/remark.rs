@@ -28,6 +28,14 @@ pub(super) enum Remark {
 }
 
 impl Remark {
+    /// Returns `true` if something was left out, since it is too long.
+    pub(super) fn is_left_out(self) -> bool {
+        matches!(
+            self,
+            Remark::TextCut | Remark::PartTooLarge | Remark::DiffTooLarge
+        )
+    }
+
     fn text(self) -> &'static str {
         match self {
             Remark::WorkBeforePrompt => {
@@ -94,12 +102,13 @@ impl Remarks {
         self.counts.entry(remark).or_insert_with(first).0 += 1;
     }
 
-    /// The remarks as sentences.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    /// Remarks as sentences.
+    pub(super) fn sentences(&self, which: impl Fn(Remark) -> bool) -> Vec<String> {
         let sentence = |(remark, (count, first)): (&Remark, &(u64, String))| match count {
             1 => format!("{first} {}", remark.text()),
             _ => format!("each of {count} lines, {first} first, {}", remark.text()),
         };
-        self.counts.iter().map(sentence).collect()
+        let some = self.counts.iter().filter(|(remark, _)| which(**remark));
+        some.map(sentence).collect()
     }
 }

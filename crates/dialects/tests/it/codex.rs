@@ -1,6 +1,7 @@
 //! `import codex`, run on rollouts that the tests make.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 
 use annals::projections::{ContextPipelineView, RunView, TaskView, Text, ToolInvocationView};
 use annals_dialects::import::{GrowingRecordings, ImportOptions, recording_groups, recordings};
@@ -946,6 +947,26 @@ fn a_compressed_rollout_that_is_damaged_is_named() {
     let refused = try_import(&Log::empty(), None, &path).unwrap_err();
     let expected = "it is compressed, and damaged: nothing of it can be decompressed";
     assert!(refused.to_string().ends_with(expected), "{refused}");
+}
+
+/// What its checksum refuses in the end is not recorded before: the sound file would then be another one.
+#[test]
+fn nothing_is_read_of_a_compressed_rollout_whose_content_is_damaged() {
+    let name = format!("{NAME}.zst");
+    let content = text(&session().0);
+    let mut encoder = zstd::Encoder::new(Vec::new(), 0).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(content.as_bytes()).unwrap();
+    let mut damaged = encoder.finish().unwrap();
+    *damaged.last_mut().unwrap() ^= 1;
+    let mut log = Log::empty();
+    import_bytes(&mut log, &name, &damaged);
+    assert_eq!(log.report.events_made, 0, "{}", log.report);
+    let reason = &log.report.broken[0].reason;
+    assert!(reason.contains("compressed, and damaged"), "{reason}");
+    import_bytes(&mut log, &name, &compressed(&content));
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    assert_same(&log, &log_of_lines(NAME, &session().0), "afterwards");
 }
 
 #[test]

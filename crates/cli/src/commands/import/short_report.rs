@@ -32,6 +32,9 @@ pub(super) fn print(
         let kept = counted(kept, "recording", "recordings");
         output.line(&format!("text kept      {kept}: annals export raw"))?;
     }
+    for left_out in reports.iter().flat_map(|report| &report.left_out) {
+        output.line(&format!("left out       {left_out}"))?;
+    }
     problems(reports, output)
 }
 
