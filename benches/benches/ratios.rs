@@ -20,9 +20,8 @@ use std::time::{Duration, Instant};
 
 use annals::domain::run::{RecordToolInvocation, StartPatching, ToolStatus};
 use annals::domain::task::CreateTask;
-use annals::domain::{
-    ActorRef, AnyState, Command, Origin, RunId, StreamRef, TaskId, run::CreateRun,
-};
+use annals::domain::{ActorRef, AnyState, Command, RunId, StreamRef, TaskId, run::CreateRun};
+use annals::projections::origin_of;
 use annals::{Annals, Request};
 use annals_benches::{
     batch, directory, log, log_with, payloads, raw, raw_batch, scan, stream, synced,
@@ -295,15 +294,10 @@ fn folds() {
             for record in &page.records {
                 let decoded = annals_wire::decode(record).unwrap();
                 let kind = decoded.stream.kind;
-                let origin = Origin {
-                    at: record.occurred_at().into(),
-                    kind: record.actor_kind(),
-                    id: record.actor_id(),
-                };
                 states
                     .entry(decoded.stream)
                     .or_insert_with(|| AnyState::new(kind))
-                    .evolve(&decoded.event, &origin);
+                    .evolve(&decoded.event, &origin_of(record));
             }
             next = page.next;
         }

@@ -6,7 +6,7 @@ mod session;
 
 use std::collections::HashSet;
 
-use annals_domain::intent::{self, ApprovalStatus, status_in};
+use annals_domain::intent::{self, ApprovalStatus, intents_of_task, status_in};
 use annals_domain::session::{SessionStatus, State as SessionState};
 use annals_domain::{ActorRef, AnyState, IntentId, Kind, SessionId, TaskId, settings, task};
 use annals_event_log::Position;
@@ -357,16 +357,11 @@ impl Inbox<'_> {
         self,
         task: TaskId,
     ) -> Result<Option<(IntentId, ApprovalStatus)>, LoadError> {
-        let (mut next, mut seen) = (Some(task), HashSet::new());
-        while let Some(id) = next.filter(|id| seen.insert(*id)) {
-            let state = self.annals.task_state(id, At::Now).await?;
-            let intents: Vec<IntentId> = state.intent.into_iter().collect();
-            if let Some(found) = self.called_off(&intents).await?.pop() {
-                return Ok(Some(found));
-            }
-            next = state.parent.filter(|_| state.intent.is_none());
-        }
-        Ok(None)
+        let intents = self
+            .annals
+            .ask(At::Now, |world| intents_of_task(world, task))
+            .await?;
+        Ok(self.called_off(&intents.unwrap_or_default()).await?.pop())
     }
 
     /// Those of some intents that were rejected or cancelled.

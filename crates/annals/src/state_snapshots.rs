@@ -13,11 +13,12 @@
 
 use std::ops::ControlFlow;
 
-use annals_domain::{AnyEvent, AnyState, Loaded, Origin, STATES_VERSION, StreamRef};
+use annals_domain::{AnyEvent, AnyState, Loaded, STATES_VERSION, StreamRef};
 use annals_event_log::tree::leaf;
 use annals_event_log::{
     CommitError, Digest, ModelCheckpoint, Position, Query, ReadError, Record, Store, Version,
 };
+use annals_projections::origin_of;
 use annals_wire::{decode_row, encode_row, stream_name};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -151,12 +152,7 @@ async fn fold_long(log: &dyn Store, stream: StreamRef, long: usize) -> Result<Lo
 }
 
 fn evolve(loaded: &mut Loaded, record: &Record, event: &AnyEvent) {
-    let origin = Origin {
-        at: record.occurred_at().into(),
-        kind: record.actor_kind(),
-        id: record.actor_id(),
-    };
-    loaded.state.evolve(event, &origin);
+    loaded.state.evolve(event, &origin_of(record));
     loaded.version = record.version().0;
 }
 

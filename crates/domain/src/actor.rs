@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
+use crate::auth_context::{IMPORTED_BY, REMOVED};
 use crate::codes::open_enum;
 use crate::folding::{folded, is_blank, is_unseen};
 use crate::pieces::{Pieces, Slot};
@@ -24,8 +25,8 @@ open_enum! {
     }
 }
 
-/// Stands before the importer in the `auth_context` of an imported event's actor.
-pub(crate) const IMPORTED_BY: &str = "imported by ";
+/// The most bytes of an `auth_context`: with an importer before it, it stays within its record, where folds read it.
+const CONTEXT_BYTES: usize = 2_048;
 
 /// Returns `true` if an `auth_context` reads as one that names an importer.
 fn names_an_importer(context: &str) -> bool {
@@ -136,6 +137,13 @@ impl ActorRef {
             return Err(Refusal::invalid(
                 "actor.auth_context",
                 "\"imported by\" names an importer, and stands in what an import records alone; leave it out",
+            ));
+        }
+        let is_taken = |context: &str| context == REMOVED || context.len() > CONTEXT_BYTES;
+        if self.auth_context.as_deref().is_some_and(is_taken) {
+            return Err(Refusal::invalid(
+                "actor.auth_context",
+                "it has at most 2,048 bytes, and is not \"[removed]\", which stands for one that was removed",
             ));
         }
         self.check_kind()

@@ -18,7 +18,7 @@ use crate::pieces::Slot;
 use crate::{IntegrityHash, StoredActor, Timestamp};
 
 pub use adoption::Adoption;
-pub use importer::{check_copy, check_extension, check_import, names_a_person};
+pub use importer::{check_copy, check_extension, check_import};
 pub use work::{check_work_on, refused_work};
 
 coded_enum! {

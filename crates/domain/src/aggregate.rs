@@ -15,7 +15,7 @@ use crate::{
 /// The version of all states and of what events do to them. A snapshot of a state is of use only where
 /// this is what it was made with: raise it with every change of a state, its serialized form or a fold, and where an
 /// older version of an event is read as something else than before.
-pub const STATES_VERSION: u16 = 10;
+pub const STATES_VERSION: u16 = 11;
 
 /// Calls an aggregate's fold, with the event's origin where it takes that.
 macro_rules! fold {

@@ -40,4 +40,5 @@ pub use intake_event::*;
 pub(crate) use names::{each_name, may_have_names};
 pub(crate) use rejections::{is_rejected_by_a_person, require_none, require_settled, worked_on};
 pub use status::{approval_status, status_in};
-pub(crate) use tasks::{added, if_any, intents_of_task};
+pub use tasks::intents_of_task;
+pub(crate) use tasks::{added, if_any};

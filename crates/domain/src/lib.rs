@@ -39,6 +39,7 @@ mod aggregate;
 pub mod alias;
 mod approval;
 mod artifact;
+mod auth_context;
 pub mod bucket;
 mod codes;
 mod command;
@@ -79,10 +80,11 @@ mod world;
 pub use actor::{ActorKind, ActorRef, StoredActor};
 pub use adopted::{
     AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import, check_work_on,
-    names_a_person, refused_work,
+    refused_work,
 };
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
+pub use auth_context::REMOVED;
 pub use codes::UnknownWord;
 pub use command::{Command, CommandError, OwnKey};
 pub use content::{ContentPart, Payload, part_name};

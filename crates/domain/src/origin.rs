@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::auth_context::{REMOVED, names_a_person};
 use crate::folding::folded;
 use crate::{ActorKind, ActorRef, Timestamp};
 
@@ -16,6 +17,8 @@ pub struct Origin<'a> {
     pub kind: &'a str,
     /// The actor's id within its kind.
     pub id: &'a str,
+    /// Whether a person caused it or imported it, or may have.
+    pub is_persons: bool,
 }
 
 impl<'a> Origin<'a> {
@@ -25,6 +28,23 @@ impl<'a> Origin<'a> {
             at,
             kind: actor.kind.as_str(),
             id: &actor.id,
+            is_persons: is_persons(actor.kind.as_str(), actor.auth_context.as_deref()),
+        }
+    }
+
+    /// An event of a record, by its actor's kind, id and auth context; of a context that was removed, [`REMOVED`].
+    pub fn recorded(
+        at: Timestamp,
+        kind: &'a str,
+        id: &'a str,
+        auth_context: Option<&str>,
+    ) -> Origin<'a> {
+        let is_persons = is_persons(kind, auth_context);
+        Origin {
+            at,
+            kind,
+            id,
+            is_persons,
         }
     }
 
@@ -65,6 +85,12 @@ impl From<&ActorRef> for By {
     fn from(actor: &ActorRef) -> By {
         By(Arc::new((actor.kind.as_str().to_owned(), actor.id.clone())))
     }
+}
+
+/// Where the context was removed, it may have named a person.
+fn is_persons(kind: &str, auth_context: Option<&str>) -> bool {
+    let names_one = |context: &str| context == REMOVED || names_a_person(context);
+    kind == ActorKind::Human.as_str() || auth_context.is_some_and(names_one)
 }
 
 /// Whether an actor is a person.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use annals_domain::{
-    ActorKind, ActorRef, AnyEvent, Json, Origin, Slot, StoredActor, StreamRef, Timestamp, Touched,
+    ActorKind, ActorRef, AnyEvent, Json, Origin, REMOVED, Slot, StoredActor, StreamRef, Timestamp,
+    Touched,
 };
 use annals_event_log::{
     Classification, Classified, Content, Digest, Position, ReadError, Record, Store, Version,
@@ -101,6 +102,19 @@ impl Classified for EntryError {
             EntryError::MissingBlob { .. } => Classification::CORRUPT,
         }
     }
+}
+
+/// When a record's event occurred and who caused it, as folds take it.
+pub fn origin_of(record: &Record) -> Origin<'_> {
+    let context = record.auth_context_piece();
+    let context = context.and_then(|piece| record.content().into_iter().nth(piece.into()));
+    let context = context.as_ref().map(|content| match content {
+        Content::Inline { bytes, .. } => std::str::from_utf8(bytes).unwrap_or_default(),
+        // What is not at hand may name a person, as what was removed. Longer contexts are of earlier versions.
+        Content::Blob { .. } | Content::Attachment { .. } | Content::Removed { .. } => REMOVED,
+    });
+    let at = record.occurred_at().into();
+    Origin::recorded(at, record.actor_kind(), record.actor_id(), context)
 }
 
 impl Entry {

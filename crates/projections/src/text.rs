@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use annals_domain::Json;
+use annals_domain::{Json, REMOVED};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-
-/// What is written instead of a removed text where only a text is possible.
-pub(crate) const REMOVED: &str = "[removed]";
 
 /// A text of an object.
 ///

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use annals_domain::Slot;
 use annals_domain::redaction::RemovedPieces;
-use annals_domain::{ActorKind, Slot, names_a_person};
 use annals_event_log::{Content, Digest, Position, Query, ReadError, Record};
+use annals_projections::origin_of;
 use annals_wire::names_of;
 use regex::bytes::Regex;
 
@@ -84,19 +85,6 @@ pub(super) async fn plan(
     }
     search.settle(&mut plan)?;
     Ok(plan)
-}
-
-/// Whether a person recorded an event, or imported it.
-fn is_of_a_person(record: &Record) -> bool {
-    if record.actor_kind() == ActorKind::Human.as_str() {
-        return true;
-    }
-    let context = record.auth_context_piece();
-    let content = record.content();
-    match context.and_then(|piece| content.get(usize::from(piece))) {
-        Some(Content::Inline { bytes, .. }) => std::str::from_utf8(bytes).is_ok_and(names_a_person),
-        _ => false,
-    }
 }
 
 impl<'a> Search<'a> {
@@ -213,7 +201,7 @@ impl<'a> Search<'a> {
         {
             pieces.insert(place, follows);
         }
-        if is_of_a_person(record) {
+        if origin_of(record).is_persons {
             plan.of_a_person.get_or_insert(record.position());
         }
         let lossy = Lossy {

@@ -205,11 +205,8 @@ fn a_state_that_is_too_large_has_no_snapshot() {
         for task in 0..tasks {
             let task = annals_domain::TaskId(Uuid::from_u128(task));
             let added = annals_domain::intent::TaskAdded { task };
-            let origin = Origin {
-                at: annals_domain::Timestamp::EPOCH,
-                kind: "agent",
-                id: "coder",
-            };
+            let at = annals_domain::Timestamp::EPOCH;
+            let origin = annals_domain::Origin::recorded(at, "agent", "coder", None);
             loaded
                 .state
                 .evolve(&AnyEvent::Intent(added.into()), &origin);

@@ -328,7 +328,8 @@ fn no_agents_review_takes_the_place_of_a_persons() {
         "- {id: t, title: x, status: done}\n",
     );
     let ran = forge(&place, "agent:coder");
-    assert!(ran.stdout.contains("against a person's review"), "{ran:?}");
+    let expected = "has work that a person rejected";
+    assert!(ran.stdout.contains(expected), "{ran:?}");
     assert_ne!(intent(&place, "move")["status"], "done", "{ran:?}");
     put(&place, "reviews/t.yaml", "verdict: approved\n");
     let ran = forge(&place, "agent:coder");
@@ -344,6 +345,67 @@ fn no_agents_review_takes_the_place_of_a_persons() {
     assert!(!approves(), "{ran:?}");
     forge(&place, "human:ada").ok();
     assert!(approves());
+}
+
+/// As one by a command does (docs/spec/forge.md, Who decides).
+#[test]
+fn a_rejection_that_a_person_imported_binds_agents() {
+    let commits = |place: &Place, intent: &str| {
+        let (task, run) = (uuid(0xc1), uuid(0xc2));
+        let propose = json!({ "run": run, "format": "unified_diff", "diff": "" });
+        let created = json!({ "id": task, "title": "another", "intent": intent });
+        let ids = place.accept(&[
+            agent("create_task", created),
+            agent("create_run", json!({ "id": run, "task": task })),
+            agent("start_patching", json!({ "run": run })),
+            agent("propose_patch_set", propose),
+            agent("start_validation", json!({ "run": run })),
+        ]);
+        let chosen = &ids[3];
+        let fields = json!({ "run": run, "decision_type": "commit", "chosen_patchset_id": chosen });
+        let commit = agent("decide", fields);
+        place.apply(&[commit])[0].to_string()
+    };
+    let of_forge = || {
+        let place = Place::with_log();
+        let text = "title: Move\nbody: b\nsource: human\nrisk: low\nstatus: approved\n";
+        put(&place, "intents/move.yaml", text);
+        put(
+            &place,
+            "tasks/move.yaml",
+            "- {id: t, title: x, status: implementing}\n",
+        );
+        put(&place, "reviews/t.yaml", "verdict: rejected\n");
+        forge(&place, "human:ada").ok();
+        let shown = place.run(&["show", "move", "--json"]).ok().json();
+        let id = shown["object_id"].as_str().unwrap();
+        commits(&place, id)
+    };
+    let said = of_forge();
+    assert!(said.contains("a person rejected the work"), "{said}");
+    let of_objects = |author: &str| {
+        let place = Place::with_log();
+        let (of, task, run) = (uuid(0xd1), uuid(0xd2), uuid(0xd3));
+        let prompt = json!({ "id": of, "prompt": "Fix", "source": "human", "risk": "low" });
+        place.accept(&[human("submit_intent", prompt)]);
+        let title = json!({ "title": "t", "intent": of, "status": "running", "runs": [run] });
+        let completed = json!({ "task": task, "commit": "a".repeat(64), "status": "completed" });
+        let decided = json!({ "run_id": run, "decision_type": "abandon" });
+        let mut decision = of_agent("decision", &uuid(0xd4), decided);
+        decision["created_by"] = json!({ "kind": author, "id": "kei" });
+        let objects = [
+            of_agent("task", &task, title),
+            of_agent("run", &run, completed),
+            decision,
+        ];
+        import_of("git-internal", &place, "human:ada", &objects).ok();
+        commits(&place, &of)
+    };
+    let said = of_objects("human");
+    assert!(said.contains("a person rejected the work"), "{said}");
+    // What an agent gave up is none.
+    let said = of_objects("agent");
+    assert!(!said.contains("a person rejected"), "{said}");
 }
 
 #[test]

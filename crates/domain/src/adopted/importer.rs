@@ -1,22 +1,8 @@
 //! Importers: how an imported event names who imported it, and what an importer that is not a person may not bring.
 
-use crate::actor::IMPORTED_BY;
+use crate::auth_context::{IMPORTED_BY, PERSON, importer_in, names_a_person};
 use crate::origin::is_human;
 use crate::{ActorKind, ActorRef, AnyEvent, Dialect, Refusal, intent, run, session, settings};
-
-/// Begins the name of an importer that is a person.
-const PERSON: &str = "human:";
-
-/// Returns the importer that an event's auth context names, as `KIND:ID`.
-fn importer_in(context: &str) -> Option<&str> {
-    let named = context.strip_prefix(IMPORTED_BY)?;
-    Some(named.split("; ").next().unwrap_or(named))
-}
-
-/// Returns `true` if an event's auth context says that a person imported the event.
-pub fn names_a_person(context: &str) -> bool {
-    importer_in(context).is_some_and(|importer| importer.starts_with(PERSON))
-}
 
 impl ActorRef {
     /// The actor of an event that an importer took over: its `auth_context` names the importer, as

@@ -32,12 +32,16 @@ pub(crate) fn is_rejected_by_a_person(
     any_run(world, task, |run| run.is_turned_down_by_a_person)
 }
 
-/// Whether an actor worked on an attempt at a task, or may have: of one that an import brought, nobody knows.
+/// Whether an actor worked on an attempt at a task, or may have, where an import brought the attempt, or a rejection
+/// without one.
 pub(crate) fn worked_on(
     world: &mut World,
     task: &task::State,
     actor: &ActorRef,
 ) -> Result<bool, DecideError> {
+    if task.is_rejected_without_a_run {
+        return Ok(true);
+    }
     any_run(world, task, |run| {
         run.workers.is_empty() || run.workers.iter().any(|by| by.is(actor))
     })

@@ -19,10 +19,10 @@ use crate::{ActorRef, DecideError, IntentId, Naming, PlanId, TaskId};
 
 /// The intents that a task is work on: its own, or else those of the plans that it
 /// is a step of, and of the task that it is a part of.
-pub(crate) fn intents_of_task(
-    world: &mut World,
-    task: TaskId,
-) -> Result<Vec<IntentId>, DecideError> {
+///
+/// # Errors
+/// [`DecideError::Needs`], until the world has all that is looked at.
+pub fn intents_of_task(world: &mut World, task: TaskId) -> Result<Vec<IntentId>, DecideError> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let mut next = Some(task);
     while let Some(task) = next.filter(|task| seen.insert(*task)) {

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ApplyStatus, DecisionMade, DecisionType, Event, RunStatus};
-use crate::{By, DecisionId, GitOid, Origin, PatchSetId, PlanId, ProvenanceId, TaskId};
+use crate::{
+    ActorKind, AdoptedHeader, By, DecisionId, GitOid, Origin, PatchSetId, PlanId, ProvenanceId,
+    TaskId,
+};
 
 /// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,7 +110,7 @@ impl State {
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     note_worker(state, event, origin);
-    state.is_turned_down_by_a_person |= origin.is_person() && turns_down(event);
+    state.is_turned_down_by_a_person |= origin.is_persons && turns_down(event);
     match event {
         Event::Created(created) => {
             state.status = Status::Created;
@@ -201,15 +204,20 @@ fn is_work(event: &Event) -> bool {
     )
 }
 
-/// Whether an event says that the work of a run is not good enough.
+/// Whether an event says that the work of a run is not good enough. An object that is adopted says so for its author, who is
+/// a person.
 fn turns_down(event: &Event) -> bool {
+    let is_no = |it: &DecisionType| matches!(it, DecisionType::Retry | DecisionType::Abandon);
+    let is_persons = |header: &AdoptedHeader| header.created_by.kind == ActorKind::Human;
     match event {
         Event::PatchSetRejected(_) => true,
-        Event::DecisionMade(event) => {
-            matches!(
-                event.decision_type,
-                DecisionType::Retry | DecisionType::Abandon
-            )
+        Event::DecisionMade(event) => is_no(&event.decision_type),
+        Event::PatchSetAdopted(event) => event
+            .object
+            .as_ref()
+            .is_some_and(|it| it.apply_status == ApplyStatus::Rejected && is_persons(&it.header)),
+        Event::DecisionAdopted(event) => {
+            is_no(&event.decision.decision_type) && is_persons(&event.header)
         }
         _ => false,
     }

@@ -418,7 +418,7 @@ impl Session {
         match event {
             Event::Paused(event) => {
                 self.status = SessionStatus::Paused;
-                self.paused_by_person = event.failures.is_none() && origin.is_person();
+                self.paused_by_person = event.failures.is_none() && origin.is_persons;
             }
             Event::Resumed(_) => {
                 self.status = SessionStatus::Running;

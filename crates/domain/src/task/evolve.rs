@@ -60,6 +60,8 @@ pub struct State {
     pub rejections: u32,
     /// Whether a person gave one of them, or gave the task up.
     pub is_rejected_by_a_person: bool,
+    /// Whether an import brought one of them before any attempt.
+    pub is_rejected_without_a_run: bool,
     /// The task that took its place.
     pub superseded_by: Option<TaskId>,
     /// The task whose place it took.
@@ -95,7 +97,7 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
         Event::Done(_) => state.status = Status::Done,
         Event::Failed(_) => {
             state.status = Status::Failed;
-            state.is_rejected_by_a_person |= origin.is_person();
+            state.is_rejected_by_a_person |= origin.is_persons;
         }
         Event::Cancelled(cancelled) => {
             state.status = Status::Cancelled;
@@ -105,7 +107,8 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
         Event::ReviewRecorded(review) => {
             if review.verdict == ReviewVerdict::Rejected {
                 state.rejections = state.rejections.saturating_add(1);
-                state.is_rejected_by_a_person |= origin.is_person();
+                state.is_rejected_without_a_run |= state.runs.is_empty();
+                state.is_rejected_by_a_person |= origin.is_persons;
             }
         }
         Event::Planned(planned) => state.supersedes = state.supersedes.or(planned.supersedes),

@@ -2,12 +2,10 @@
 //! that takes the place of a failed one says the same.
 
 use super::{Event, TaskPlan};
+use crate::auth_context::REMOVED;
 use crate::pieces::{Json, Pieces, Slot};
 use crate::world::not_found;
 use crate::{DecideError, SecondFold, TaskId, World};
-
-/// What replaces content that was removed.
-const REMOVED: &str = "[removed]";
 
 /// The texts of a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use annals_domain::REMOVED;
 use serde_json::Value;
 
 use super::arguments::{Arguments, whole_number};
@@ -9,7 +10,6 @@ use super::patch::{self, Lines, PatchedFile};
 use super::telling::telling;
 use super::todo;
 use super::words::{command, one_line};
-use crate::text::REMOVED;
 
 /// Files that are named of many.
 const NAMED: usize = 3;

@@ -225,8 +225,8 @@ impl Simulated {
 
     fn happens(&mut self, event: impl Into<Event>, at: Timestamp) {
         // Who gave a command has no say in how it is judged.
-        let (kind, id) = ("", "");
-        evolve(&mut self.state, &event.into(), &Origin { at, kind, id });
+        let origin = Origin::recorded(at, "", "", None);
+        evolve(&mut self.state, &event.into(), &origin);
     }
 
     /// The session's own profile has no say here.

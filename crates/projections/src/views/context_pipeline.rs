@@ -11,11 +11,10 @@ use annals_domain::pipeline::{
     Adopted, AdoptedFrame, CONTENT, Event, EvictionPolicy, EvictionPolicySet, FrameKind,
     FramePushed, FramesDropped, FramesUsed, Window,
 };
-use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId};
+use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId, REMOVED};
 use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 
-use crate::text::REMOVED;
 use crate::views::Project;
 use crate::{Entry, HeaderView, JsonText, Text};
 

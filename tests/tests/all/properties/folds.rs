@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use annals::domain::{AnyState, Origin, StreamRef};
+use annals::domain::{AnyState, StreamRef};
 use annals::event_log::{Blob, Content, Record, Store};
-use annals::projections::{Entry, Fold, ObjectView};
+use annals::projections::{Entry, Fold, ObjectView, origin_of};
 use annals::wire;
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -50,12 +50,7 @@ pub fn fold(records: &[Record]) -> BTreeMap<StreamRef, AnyState> {
         let state = states
             .entry(decoded.stream)
             .or_insert_with_key(|s| AnyState::new(s.kind));
-        let origin = Origin {
-            at: record.occurred_at().into(),
-            kind: record.actor_kind(),
-            id: record.actor_id(),
-        };
-        state.evolve(&decoded.event, &origin);
+        state.evolve(&decoded.event, &origin_of(record));
     }
     states
 }

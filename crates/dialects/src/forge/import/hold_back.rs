@@ -276,8 +276,8 @@ impl Import<'_> {
             ..task.clone()
         };
         let reason = format!(
-            "its task {:?}: its file says {}, and its intent was turned down or waits for an approval, answers or other \
-             intents: an agent's word does not begin work on it",
+            "its task {:?}: its file says {}, and its intent was turned down, waits for an approval, answers or other \
+             intents, or has work that a person rejected: an agent's word does not begin work on it",
             task.id,
             said.as_str()
         );

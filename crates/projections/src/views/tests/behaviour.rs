@@ -142,6 +142,7 @@ fn used(uncached_input_tokens: u64, cost_usd: Option<f64>) -> UsageRecorded {
         cache_write_1h_tokens: 2,
         output_tokens: 5,
         reasoning_tokens: 1,
+        web_searches: 0,
         cost_usd,
     }
 }
