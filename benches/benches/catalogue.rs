@@ -220,6 +220,7 @@ impl History<'_> {
                 cache_write_1h_tokens: 0,
                 output_tokens: 300,
                 reasoning_tokens: 0,
+                web_searches: 0,
                 cost_usd: Some(0.01),
             };
             AnyEvent::Run(used.into())

@@ -20,12 +20,13 @@ from decimal import ROUND_HALF_UP, Decimal
 import opencode_messages
 
 SORTS = ("uncached_input", "cache_read", "cache_write", "cache_write_1h", "output", "reasoning")
+SEARCHES = "web_searches"
 Used = namedtuple("Used", "session chain model at counts usd")
 UTC = datetime.timezone.utc
 
 
 def counts(**of):
-    return {sort: of.get(sort) or 0 for sort in SORTS}
+    return {sort: of.get(sort) or 0 for sort in (*SORTS, SEARCHES)}
 
 
 def lines(name):
@@ -67,10 +68,13 @@ def claude(names):
         hour = (usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens")
         used = counts(
             uncached_input=usage.get("input_tokens"), cache_read=usage.get("cache_read_input_tokens"),
-            cache_write=usage.get("cache_creation_input_tokens"), cache_write_1h=hour, output=usage.get("output_tokens"))
+            cache_write=usage.get("cache_creation_input_tokens"), cache_write_1h=hour, output=usage.get("output_tokens"),
+            web_searches=(usage.get("server_tool_use") or {}).get("web_search_requests"))
         at = moment(line.get("timestamp"))
         model = message.get("model")
-        name = f"{model}-fast" if usage.get("speed") == "fast" else model
+        name = model
+        for field, value, ending in (("speed", "fast", "-fast"), ("service_tier", "batch", "-batch"), ("inference_geo", "us", "-us")):
+            name += ending if usage.get(field) == value else ""
         messages[id] = Used(line.get("sessionId"), side, name, at, used, line.get("costUSD"))
         apart = defaultdict(Counter)
         for step in usage.get("iterations") or []:
@@ -264,7 +268,8 @@ def micros(price, used):
         ("cache_write", used["cache_write"] - hour), ("cache_write_1h", hour), ("output", used["output"]))
     known = sum(Decimal(str(price[name])) * tokens for name, tokens in parts if name in price)
     unpriced = sum(tokens for name, tokens in parts if name not in price)
-    return int(known.quantize(Decimal(1), ROUND_HALF_UP)), unpriced
+    searches = used[SEARCHES] * Decimal(str(price.get("web_search", 0))) * 1000
+    return int(known.quantize(Decimal(1), ROUND_HALF_UP)) + int(searches.quantize(Decimal(1), ROUND_HALF_UP)), unpriced
 
 
 def of_recordings(prices, agent, names):
@@ -310,7 +315,7 @@ def of_log(by_day, by_sub_agent):
     table = Counter()
     days, agents = (json.load(open(name, encoding="utf-8")) for name in (by_day, by_sub_agent))
     for row in days["rows"]:
-        of = {sort: row[f"{sort}_tokens"] for sort in SORTS}
+        of = {sort: row[f"{sort}_tokens"] for sort in SORTS} | {SEARCHES: row[SEARCHES]}
         of |= {"computed": row["computed_micros"], "unpriced": row["unpriced_tokens"]}
         of["recorded"] = row["recorded_usd_micros"] or 0
         add(table, row["by"]["day"], row["by"]["model"], of)

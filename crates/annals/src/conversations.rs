@@ -488,7 +488,7 @@ impl SessionCost {
             unpriced_tokens: sums.unpriced_tokens,
             recorded_micros: sums.recorded_micros(),
             tokens: sums.used.tokens,
-            is_known: sums.used.tokens.total() > 0 && sums.unpriced_tokens == 0,
+            is_known: sums.used.tokens.total() > 0 && !sums.is_partly_unpriced(),
         }
     }
 

@@ -849,7 +849,7 @@ impl Codex {
             let [input, cached, written, output, reasoning] =
                 NAMES.map(|name| u64::from(has.raw(name).is_some()));
             entry.usage = Some(Usage {
-                fields: [input, cached, written, output, reasoning, 0, 0],
+                fields: [input, cached, written, output, reasoning, 0, 0, 0],
                 ..usage
             });
         }

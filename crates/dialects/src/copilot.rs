@@ -435,7 +435,7 @@ impl Copilot {
         let is_new = before.name != entry.message();
         if let Some(output) = output.filter(|_| is_new && !is_counted) {
             entry.usage = Some(Usage {
-                fields: [0, 0, 0, 1, 0, 0, 0],
+                fields: [0, 0, 0, 1, 0, 0, 0, 0],
                 ..Usage::of([Some(0), Some(0), Some(0), Some(output)])
             });
             let model = entry.model.as_deref();
@@ -484,7 +484,7 @@ impl Copilot {
             }
         }
         let mut fields = has.map(|name| u64::from(data.raw(name).is_some()));
-        let [.., cost] = &mut fields;
+        let [.., cost, _] = &mut fields;
         *cost = u64::from(nano.is_some());
         let nano = nano.unwrap_or_default();
         let usage = Usage::of(tokens.map(Some)).with_reasoning(reasoning);

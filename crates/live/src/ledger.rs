@@ -103,7 +103,7 @@ pub struct SessionDayCost {
 pub struct LedgerCost {
     /// Millionths of a USD.
     pub micros: u64,
-    /// Tokens without a price, whose cost is not known.
+    /// Tokens and searches of the web without a price, whose cost is not known.
     pub unpriced_tokens: u64,
 }
 
@@ -290,7 +290,11 @@ fn by_day(report: &CostReport, today: NaiveDate) -> (Vec<DayCost>, Vec<SessionDa
         };
         let cost = LedgerCost {
             micros: fitting(row.sums.computed_micros),
-            unpriced_tokens: fitting(row.sums.unpriced_tokens),
+            unpriced_tokens: fitting(
+                row.sums
+                    .unpriced_tokens
+                    .saturating_add(row.sums.unpriced_searches),
+            ),
         };
         let project = project.value.clone();
         if let (Some(agent), Some(session), true) = (&agent.value, &session.value, day >= recent) {

@@ -5,6 +5,11 @@ use serde::Deserialize;
 
 use crate::{Entry, Text};
 
+/// The beginnings of a text that Claude Code shows in place of an answer.
+const API_ERRORS: [&str; 2] = ["API Error: ", "API Error ("];
+/// The subtypes of such a text, by other agents.
+const ERRORS: [&str; 4] = ["error", "api_error", "stream_error", "session.error"];
+
 /// The members of a frame's data that the library reads. Each is absent where the recording has nothing for it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -30,6 +35,15 @@ pub(crate) struct FrameData {
 }
 
 impl FrameData {
+    /// Returns `true` if the frame of an answer with this text is an error that stands in place of the answer.
+    pub(crate) fn is_error(&self, text: &str) -> bool {
+        let is_named = self
+            .subtype
+            .as_deref()
+            .is_some_and(|it| ERRORS.contains(&it));
+        is_named || API_ERRORS.iter().any(|begin| text.starts_with(begin))
+    }
+
     /// Reads the data of a frame. Data that was removed, or that is of another shape, has no member.
     pub(crate) fn read(entry: &Entry, data: Option<Slot>) -> FrameData {
         match data.map(|slot| entry.text(slot)) {

@@ -95,7 +95,7 @@ pub use conversation::{
     TextPart, TextSpan, ToolCallTurn, Turn, TurnBody, is_metadata, text_parts,
 };
 pub use costs::*;
-pub use entry::{Entry, EntryError, PieceValue};
+pub use entry::{Entry, EntryError, PieceValue, origin_of};
 pub use field_time::{is_content_field, time_of_field};
 pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, ClockSkew, HeaderView};

@@ -13,6 +13,7 @@ mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
 mod run_usage_recorded_v1;
+mod run_usage_recorded_v2;
 mod sealed_v1;
 mod session_adopted_v1;
 mod session_adopted_v2;
@@ -55,6 +56,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
     vec![
         Box::new(run_tool_invoked_v1::STEP),
         Box::new(run_usage_recorded_v1::STEP),
+        Box::new(run_usage_recorded_v2::STEP),
         Box::new(pipeline_frames_used_v1::STEP),
         Box::new(plan_step_frames_linked_v1::STEP),
         Box::new(pipeline_frame_pushed_v1::STEP),

@@ -175,7 +175,7 @@ fn the_rows_are_the_same_however_their_fold_is_killed() {
         |append: &annals::event_log::Append| format!("{append:?}").contains("usage_recorded");
     assert!(appends.iter().any(used), "there is nothing to count");
     let catch_up = |log: &dyn Store| block_on(CostModel::new().catch_up(log));
-    let resumed = check_resumable("costs.1.1", &appends, catch_up).unwrap();
+    let resumed = check_resumable("costs.2.1", &appends, catch_up).unwrap();
     assert!(resumed.kills > 0, "{resumed:?}");
 }
 

@@ -313,7 +313,7 @@ impl<'a> Filter<'a> {
 
     /// Returns `true` if a cost is outside of the bounds. A cost that is not known is below no maximum.
     fn is_beyond(&self, cost: &CostSums) -> bool {
-        let is_known = cost.unpriced_tokens == 0 && cost.used.tokens.total() > 0;
+        let is_known = !cost.is_partly_unpriced() && cost.used.tokens.total() > 0;
         let query = self.query;
         let is_above = |max| !is_known || cost.computed_micros > max;
         query.min_cost.is_some_and(|min| cost.computed_micros < min)

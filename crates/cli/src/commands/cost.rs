@@ -120,13 +120,21 @@ fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
         "COST is computed by prices as of {}, in {}; days are {}.",
         report.prices_as_of, report.currency, report.time_zone
     ))?;
+    let searches = report.total.used.web_searches;
+    if searches > report.total.unpriced_searches {
+        let priced = searches - report.total.unpriced_searches;
+        output.line(&format!("COST includes {}.", web_searches(priced)))?;
+    }
     let shown = report.unpriced.iter().take(UNPRICED);
     for unpriced in shown {
-        let tokens = tokens(unpriced.tokens);
+        let of_tokens = format!("{} tokens", tokens(unpriced.tokens));
+        let what = match (unpriced.tokens, unpriced.web_searches) {
+            (_, 0) => of_tokens,
+            (0, searches) => web_searches(searches),
+            (_, searches) => format!("{of_tokens} and {}", web_searches(searches)),
+        };
         let model = unpriced.model.as_deref().unwrap_or("(unknown)");
-        output.line(&format!(
-            "Not in COST, without a price: {tokens} tokens of {model}"
-        ))?;
+        output.line(&format!("Not in COST, without a price: {what} of {model}"))?;
     }
     if report.unpriced.len() > UNPRICED {
         let more = report.unpriced.len() - UNPRICED;
@@ -140,13 +148,20 @@ fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
     }
 }
 
+fn web_searches(count: u128) -> String {
+    match count {
+        1 => "1 web search".to_owned(),
+        count => format!("{} web searches", tokens(count)),
+    }
+}
+
 /// Prints the prices that were used, if the report has them.
 fn explain(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
     if report.prices.is_empty() {
         return Ok(());
     }
     output.line("")?;
-    output.line("Prices for a million tokens:")?;
+    output.line("Prices for a million tokens, and for a thousand web searches:")?;
     let columns = [
         Column::left("MODEL", 10),
         Column::left("FROM", 10),
@@ -155,6 +170,7 @@ fn explain(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
         Column::right("CACHE WRITE", 6),
         Column::right("FOR AN HOUR", 6),
         Column::right("OUTPUT", 6),
+        Column::right("WEB SEARCH", 6),
         Column::right("TOKENS", 6),
         Column::right("COST", 8),
         Column::left("SOURCE", 10),
@@ -173,6 +189,7 @@ fn explain(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
             amount(price.cache_write),
             amount(price.cache_write_1h),
             amount(Some(price.output)),
+            amount(price.web_search),
             tokens(used.sums.used.tokens.total()),
             amount_of_money(used.sums.computed_micros, &report.currency),
             used.row.source.clone().unwrap_or_default(),
@@ -285,8 +302,8 @@ impl Table<'_> {
     /// What was computed; with a plus where some of it has no price.
     fn cost(&self, sums: &CostSums) -> String {
         let cost = amount_of_money(sums.computed_micros, self.currency);
-        match (sums.unpriced_tokens, sums.computed_micros) {
-            (0, _) => cost,
+        match (sums.is_partly_unpriced(), sums.computed_micros) {
+            (false, _) => cost,
             (_, 0) => "unpriced".to_owned(),
             _ => format!("{cost}+"),
         }

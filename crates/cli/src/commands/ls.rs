@@ -240,8 +240,8 @@ fn cost(listed: &SessionListed, currency: &str) -> String {
         "USD" => dollars_and_cents(cost.micros),
         other => amount_of_money(cost.micros, other),
     };
-    match (cost.unpriced_tokens, cost.micros) {
-        (0, _) => amount,
+    match (cost.is_known, cost.micros) {
+        (true, _) => amount,
         (_, 0) => "unpriced".to_owned(),
         _ => format!("{amount}+"),
     }

@@ -78,7 +78,7 @@ fn costs_are_by_day_model_and_session() {
     assert_eq!(by_day["total"]["computed_micros"], 48_200);
     assert_eq!(by_day["total"]["uncached_input_tokens"], 60);
     assert_eq!(by_day["currency"], "EUR");
-    let unpriced = json!([{ "model": "model-2", "tokens": 23 }]);
+    let unpriced = json!([{ "model": "model-2", "tokens": 23, "web_searches": 0 }]);
     assert_eq!(by_day["unpriced"], unpriced);
     let by_model = report(&place, &["--by", "model"]);
     assert_eq!(

@@ -14,6 +14,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "metrics.extra.reasoning_tokens",
     "metrics.extra.cache_creation_1h_input_tokens",
     "metrics.cost_usd",
+    "(searches)",
 ];
 
 /// A step.

@@ -171,6 +171,7 @@ impl Metrics {
                 has(reasoning),
                 has(hour),
                 u64::from(self.cost_usd.is_some()),
+                0,
             ],
             ..usage
         }

@@ -5,7 +5,8 @@ use crate::import::fields::Table;
 use crate::transcript::item::COUNTS;
 
 /// The tokens of a message: uncached input, cache reads, cache writes, output; thoughts, which are not counted by
-/// themselves; what of the cache writes stays for an hour; and the cost, which older versions of the program wrote.
+/// themselves; what of the cache writes stays for an hour; the cost, which older versions of the program wrote; and searches of
+/// the web.
 /// They are recorded for the whole message, apart from its lines.
 pub(super) const TOKENS: [&str; COUNTS] = [
     "message.usage.input_tokens",
@@ -15,6 +16,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "message.usage.(thoughts)",
     "message.usage.cache_creation.ephemeral_1h_input_tokens",
     "costUSD",
+    "message.usage.server_tool_use.web_search_requests",
 ];
 
 /// The lines of a session, of any speaker.
@@ -49,6 +51,7 @@ pub(super) const TALK: Table = &[
     (TOKENS[3], Apart),
     (TOKENS[5], Apart),
     (TOKENS[6], Apart),
+    (TOKENS[7], Apart),
     // What is left of the cache writes.
     (
         "message.usage.cache_creation.ephemeral_5m_input_tokens",
@@ -69,6 +72,7 @@ pub(super) const TALK: Table = &[
     ("message.usage.iterations[].output_tokens", Inferred),
     ("message.usage.speed", Inferred),
     ("message.usage.service_tier", Inferred),
+    ("message.usage.inference_geo", Inferred),
     ("message.content", Apart),
     ("toolUseResult", Apart),
 ];

@@ -145,6 +145,9 @@ struct Usage {
     output_tokens: Option<Option<u64>>,
     #[serde(default)]
     cache_creation: Option<Box<RawValue>>,
+    /// What the vendor's own tools did, of which searches have a price.
+    #[serde(default)]
+    server_tool_use: Option<Box<RawValue>>,
     /// The steps of the request. What other models did in it is only here.
     #[serde(default)]
     iterations: Option<Box<RawValue>>,
@@ -153,6 +156,8 @@ struct Usage {
     speed: Option<Box<RawValue>>,
     #[serde(default)]
     service_tier: Option<Box<RawValue>>,
+    #[serde(default)]
+    inference_geo: Option<Box<RawValue>>,
 }
 
 /// The tokens written to a cache, by how long they stay.
@@ -179,6 +184,7 @@ impl Usage {
     fn with_cost(self, cost: Option<&RawValue>) -> item::Usage {
         let usd: Option<f64> = cost.and_then(|cost| serde_json::from_str(cost.get()).ok());
         let hour = CacheCreation::kept_for_an_hour(self.cache_creation.as_deref());
+        let tools = Members::of(self.server_tool_use.as_deref());
         let all = [
             self.input_tokens,
             self.cache_read_input_tokens,
@@ -188,27 +194,32 @@ impl Usage {
         // What is null is there, and counts nothing.
         let [input, read, write, output] = all.map(|count| u64::from(count.is_some()));
         item::Usage {
-            fields: [input, read, write, output, 0, 0, 0],
+            fields: [input, read, write, output, 0, 0, 0, 0],
             ..item::Usage::of(all.map(Option::flatten))
         }
         .with_kept_for_an_hour(hour)
         .with_cost(usd)
         .with_fields(false, hour.is_some(), usd.is_some())
+        .with_web_searches(tools.count("web_search_requests"))
     }
 
-    /// The name by which a model's tokens are priced that were served faster, or together with those of other requests.
+    /// The name by which a model's tokens are priced that were served faster, together with those of other requests, or in one
+    /// country alone.
     fn priced_as(&self, model: &str) -> Option<String> {
-        let speed = own_text(self.speed.as_deref());
-        let tier = own_text(self.service_tier.as_deref());
-        let is_fast = speed.is_some_and(|speed| speed == "fast");
-        let is_batch = tier.is_some_and(|tier| tier == "batch");
-        let way = match (is_fast, is_batch) {
-            (true, _) => "fast",
-            (false, true) => "batch",
-            (false, false) => return None,
-        };
-        let ending = format!("-{way}");
-        (!model.ends_with(&ending)).then(|| format!("{model}{ending}"))
+        let is =
+            |raw: Option<&RawValue>, word: &str| own_text(raw).is_some_and(|text| text == word);
+        let endings = [
+            (is(self.speed.as_deref(), "fast"), "-fast"),
+            (is(self.service_tier.as_deref(), "batch"), "-batch"),
+            (is(self.inference_geo.as_deref(), "us"), "-us"),
+        ];
+        let mut name = model.to_owned();
+        for (_, ending) in endings.iter().filter(|(is_so, _)| *is_so) {
+            if !name.ends_with(ending) {
+                name.push_str(ending);
+            }
+        }
+        (name != model).then_some(name)
     }
 
     /// What the request used that its totals do not have, by model: of an advisor, and to compact the context.

@@ -14,6 +14,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "payload.info.total_token_usage.reasoning_output_tokens",
     "payload.info.total_token_usage.(kept for an hour)",
     "payload.info.total_token_usage.(cost)",
+    "(searches)",
 ];
 
 /// A line that counts tokens.

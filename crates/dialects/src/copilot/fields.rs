@@ -13,6 +13,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "data.reasoningTokens",
     "data.(kept for an hour)",
     "data.copilotUsage.totalNanoAiu",
+    "(searches)",
 ];
 
 /// What a person or the model says.

@@ -89,6 +89,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "reasoning_tokens",
     "(kept for an hour)",
     "(cost)",
+    "(searches)",
 ];
 
 /// What spans of all kinds have.

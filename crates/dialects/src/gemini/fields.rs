@@ -14,6 +14,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "tokens.thoughts",
     "tokens.(kept for an hour)",
     "tokens.(cost)",
+    "(searches)",
 ];
 
 /// A message. Its thoughts and output are one number in the log, like its input and what tools put

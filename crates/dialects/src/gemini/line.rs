@@ -103,7 +103,7 @@ impl From<Tokens> for Usage {
         let written = output.saturating_add(thoughts);
         let counts = [uncached, cached, 0, written].map(Some);
         Usage {
-            fields: [input, read, 0, output_field, has(tokens.thoughts), 0, 0],
+            fields: [input, read, 0, output_field, has(tokens.thoughts), 0, 0, 0],
             ..Usage::of(counts).with_reasoning(tokens.thoughts)
         }
     }

@@ -14,6 +14,7 @@ pub(super) const TOKENS: [&str; COUNTS] = [
     "tokens.reasoning",
     "tokens.(kept for an hour)",
     "cost",
+    "(searches)",
 ];
 
 /// A session. Its title changes; the first prompt is that of the task.

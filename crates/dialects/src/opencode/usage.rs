@@ -78,6 +78,7 @@ impl Tokens {
                 has(tokens.reasoning),
                 0,
                 u64::from(cost.is_some()),
+                0,
             ],
             ..usage.with_reasoning(tokens.reasoning).with_cost(cost)
         }

@@ -24,6 +24,7 @@ pub(crate) static AGENT: Agent = Agent {
         "usage.reasoning_tokens",
         "usage.(kept for an hour)",
         "accumulated_cost",
+        "usage.(searches)",
     ],
     setting_paths: ["working_dir", "branch", "version"],
     time_path: "timestamp",

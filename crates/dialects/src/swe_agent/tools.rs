@@ -26,6 +26,7 @@ pub(crate) static AGENT: Agent = Agent {
         "usage.reasoning_tokens",
         "usage.(kept for an hour)",
         "info.model_stats.instance_cost",
+        "usage.(searches)",
     ],
     setting_paths: ["working_dir", "branch", "version"],
     time_path: "message.extra.timestamp",

@@ -322,6 +322,7 @@ pub(super) fn usage(run: RunId, model: Option<&str>, counts: Counts) -> RecordUs
         reasoning,
         hour,
         cost,
+        searches,
     ] = counts;
     RecordUsage::new(run, uncached, output)
         .with_model(model.map(str::to_owned))
@@ -329,6 +330,7 @@ pub(super) fn usage(run: RunId, model: Option<&str>, counts: Counts) -> RecordUs
         .with_cache_write_tokens(cache_write)
         .with_reasoning_tokens(reasoning)
         .with_cache_write_1h_tokens(hour)
+        .with_web_searches(searches)
         .with_cost_usd((cost > 0).then(|| usd(cost)))
 }
 

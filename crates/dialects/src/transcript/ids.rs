@@ -147,13 +147,14 @@ impl Ids {
         }
     }
 
-    /// The batch that brings the tokens of a message to these totals. Where there are those only that the first
+    /// The batch that brings the tokens of a message to these totals. Where there are those only that earlier
     /// versions counted, it has the name that they gave it.
     pub(super) fn usage_batch(&self, message: &str, totals: &Counts) -> Uuid {
-        let [.., reasoning, hour, cost] = *totals;
+        let [.., reasoning, hour, cost, searches] = *totals;
         let tokens = joined(&tokens_of(totals));
-        match [reasoning, hour, cost] {
-            [0, 0, 0] => self.id("usage", &[message, &tokens]),
+        match [reasoning, hour, cost, searches] {
+            [0, 0, 0, 0] => self.id("usage", &[message, &tokens]),
+            [more @ .., 0] => self.id("usage", &[message, &tokens, &joined(&more)]),
             more => self.id("usage", &[message, &tokens, &joined(&more)]),
         }
     }
@@ -280,7 +281,7 @@ mod tests {
             (ids.tool("t").uses(), "46f451e5-e0d5-5e5f-980a-1a1a853d59df"),
             (ids.tool("t").made(), "05366c6e-f6f6-5b2c-955e-9e248a8e5e21"),
             (
-                ids.usage_batch("m", &[1, 2, 3, 4, 0, 0, 0]),
+                ids.usage_batch("m", &[1, 2, 3, 4, 0, 0, 0, 0]),
                 "ed04f19b-80f6-50f2-b29d-c0cf251b4279",
             ),
         ];

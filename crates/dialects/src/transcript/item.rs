@@ -503,7 +503,7 @@ impl Usage {
     /// The tokens that a line has: uncached input, cache reads, cache writes, output.
     pub(crate) fn of(counts: [Option<u64>; 4]) -> Usage {
         let [input, read, write, output] = counts;
-        let all = [input, read, write, output, None, None, None];
+        let all = [input, read, write, output, None, None, None, None];
         Usage {
             totals: all.map(Option::unwrap_or_default),
             fields: all.map(|count| u64::from(count.is_some())),
@@ -512,28 +512,36 @@ impl Usage {
 
     /// The same with the part of the output that the model thought with.
     pub(crate) fn with_reasoning(mut self, tokens: Option<u64>) -> Usage {
-        let [.., output, reasoning, _, _] = &mut self.totals;
+        let [.., output, reasoning, _, _, _] = &mut self.totals;
         *reasoning = tokens.unwrap_or_default().min(*output);
         self
     }
 
     /// The same with the part of the cache writes that stays for an hour.
     pub(crate) fn with_kept_for_an_hour(mut self, tokens: Option<u64>) -> Usage {
-        let [_, _, write, _, _, hour, _] = &mut self.totals;
+        let [_, _, write, _, _, hour, _, _] = &mut self.totals;
         *hour = tokens.unwrap_or_default().min(*write);
         self
     }
 
     /// The same with what the program says that it cost, in USD; what is no amount of money is not there.
     pub(crate) fn with_cost(mut self, usd: Option<f64>) -> Usage {
-        let [.., cost] = &mut self.totals;
+        let [.., cost, _] = &mut self.totals;
         *cost = usd.map(billionths).unwrap_or_default();
+        self
+    }
+
+    /// The same with searches of the web, if the line has a number of them.
+    pub(crate) fn with_web_searches(mut self, count: Option<u64>) -> Usage {
+        let ([.., searches], [.., field]) = (&mut self.totals, &mut self.fields);
+        *searches = count.unwrap_or_default();
+        *field = u64::from(count.is_some());
         self
     }
 
     /// The same where the fields of those three are counted, too: 1 for each that the line has.
     pub(crate) fn with_fields(mut self, reasoning: bool, hour: bool, cost: bool) -> Usage {
-        let [.., reasoned, kept, paid] = &mut self.fields;
+        let [.., reasoned, kept, paid, _] = &mut self.fields;
         [*reasoned, *kept, *paid] = [reasoning, hour, cost].map(u64::from);
         self
     }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::batch::{ImportBatch, Load};
 use super::commands::{self, By};
 use super::importer::Importer;
-use super::item::{COUNTS, Counts, Usage, tokens_of};
+use super::item::{COUNTS, Counts, Usage};
 use super::place::Spoken;
 use super::remark::Remark;
 use super::session::{Closed, OpenUsage, Total, usage_name};
@@ -98,8 +98,8 @@ impl Importer<'_> {
         let is_full = open.totals.len() > TOTALS;
         self.open_usage.insert((session.to_owned(), name.clone()));
         if is_full {
-            let key = self.ids.usage_batch(&key_name, &oldest.tokens);
-            self.forget_total(session, &name, place, key).await?;
+            self.forget_total(session, &name, place, (&key_name, &oldest.tokens))
+                .await?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Importer<'_> {
         };
         let (tokens, model) = (last.tokens, open.model.clone());
         let (at, line, key_name) = (open.at, open.line, open.name());
-        for tokens in [tokens, of_the_first_versions(&tokens)] {
+        for tokens in forms(&tokens) {
             let key = ids.usage_batch(&key_name, &tokens);
             if let Some(batch) = self.known(key).await? {
                 return self.has_work(session, name, batch).await;
@@ -140,9 +140,15 @@ impl Importer<'_> {
         session: &str,
         chain: &str,
         place: usize,
-        oldest: Uuid,
+        (key_name, oldest): (&str, &Counts),
     ) -> Result<(), ImportError> {
-        let at = usize::from(self.is_known(oldest).await?);
+        let mut is_known = false;
+        for tokens in forms(oldest) {
+            is_known |= self
+                .is_known(self.ids.usage_batch(key_name, &tokens))
+                .await?;
+        }
+        let at = usize::from(is_known);
         if let Some(open) = self.session(session).chain(chain).usage.get_mut(place)
             && open.totals.len() > at
         {
@@ -183,8 +189,8 @@ impl Importer<'_> {
         };
         // What was recorded when the recording ended here or there.
         let recorded = self.newest_recorded(&open).await?;
-        let is_whole = recorded.is_none_or(|recorded| recorded.is_whole);
-        let begins = recorded.map_or(0, |recorded| recorded.at + usize::from(is_whole));
+        let partly = recorded.filter(|recorded| !recorded.is_whole);
+        let begins = recorded.map_or(0, |recorded| recorded.at + usize::from(recorded.is_whole));
         let new = open.totals.get(begins..).unwrap_or_default();
         let earlier = recorded.as_ref().map(|recorded| recorded.key);
         let recorded = recorded.map(|recorded| recorded.total);
@@ -195,9 +201,9 @@ impl Importer<'_> {
         let mut load = Load::default();
         for (index, total) in new.iter().enumerate() {
             // Of the total that the log has in part, its lines' tokens were counted then.
-            let lines = match is_whole || index > 0 {
-                true => total.lines,
-                false => rest_of(&total.lines),
+            let lines = match partly.filter(|_| index == 0) {
+                None => total.lines,
+                Some(recorded) => rest_of(&total.lines, &recorded.total.tokens),
             };
             keep_tokens(&self.agent.token_paths, lines, &mut load.fields);
         }
@@ -206,10 +212,7 @@ impl Importer<'_> {
             self.remarks
                 .add(Remark::UsageShrinks, &self.file, open.line);
         }
-        let mut more = last;
-        for (more, before) in more.iter_mut().zip(before) {
-            *more = more.saturating_sub(before);
-        }
+        let more = less(&last, &before);
         if more == [0; COUNTS] {
             self.fields.add_as_lost(&load.fields);
             return Ok(());
@@ -258,24 +261,16 @@ impl Importer<'_> {
     ) -> Result<Option<RecordedTotal>, ImportError> {
         let key_name = open.name();
         for (at, total) in open.totals.iter().enumerate().rev() {
-            let found = |total: Total, key, is_whole| RecordedTotal {
-                at,
-                total,
-                key,
-                is_whole,
-            };
-            let key = self.ids.usage_batch(&key_name, &total.tokens);
-            if self.is_known(key).await? {
-                return Ok(Some(found(*total, key, true)));
-            }
-            let first = of_the_first_versions(&total.tokens);
-            let key = self.ids.usage_batch(&key_name, &first);
-            if first != total.tokens && self.is_known(key).await? {
-                let total = Total {
-                    tokens: first,
-                    ..*total
-                };
-                return Ok(Some(found(total, key, false)));
+            for tokens in forms(&total.tokens) {
+                let key = self.ids.usage_batch(&key_name, &tokens);
+                if self.is_known(key).await? {
+                    return Ok(Some(RecordedTotal {
+                        at,
+                        total: Total { tokens, ..*total },
+                        key,
+                        is_whole: tokens == total.tokens,
+                    }));
+                }
             }
         }
         Ok(None)
@@ -314,20 +309,43 @@ struct RecordedTotal {
     total: Total,
     /// Its batch.
     key: Uuid,
-    /// Whether the log has all of it: the first versions of this program recorded four sorts of tokens and no more.
+    /// Whether the log has all of it.
     is_whole: bool,
 }
 
-/// Of a total, what the first versions of this program recorded.
-fn of_the_first_versions(counts: &Counts) -> Counts {
-    let [input, read, write, output] = tokens_of(counts);
-    [input, read, write, output, 0, 0, 0]
+/// Returns what this version of the program records of a total, and then what earlier versions recorded, as far as that is
+/// less: no searches of the web, and at first four sorts of tokens alone.
+fn forms(counts: &Counts) -> impl Iterator<Item = Counts> {
+    let [input, read, write, output, reasoning, hour, cost, _] = *counts;
+    let without_searches = [input, read, write, output, reasoning, hour, cost, 0];
+    let four_sorts = [input, read, write, output, 0, 0, 0, 0];
+    let earlier = (without_searches != *counts).then_some(without_searches);
+    let first = (four_sorts != without_searches).then_some(four_sorts);
+    [Some(*counts), earlier, first].into_iter().flatten()
 }
 
-/// The others.
-fn rest_of(counts: &Counts) -> Counts {
-    let [_, _, _, _, reasoning, hour, cost] = *counts;
-    [0, 0, 0, 0, reasoning, hour, cost]
+/// Returns of a line's counts those that a recorded total does not have.
+fn rest_of(lines: &Counts, recorded: &Counts) -> Counts {
+    let mut rest = *lines;
+    let [_, _, _, _, more @ ..] = &mut rest;
+    let [_, _, _, _, recorded @ ..] = recorded;
+    for (count, recorded) in more.iter_mut().zip(recorded) {
+        if *recorded > 0 {
+            *count = 0;
+        }
+    }
+    let [input, read, write, output, ..] = &mut rest;
+    [*input, *read, *write, *output] = [0; 4];
+    rest
+}
+
+/// Counts with others taken off.
+fn less(counts: &Counts, others: &Counts) -> Counts {
+    let mut rest = *counts;
+    for (rest, other) in rest.iter_mut().zip(others) {
+        *rest = rest.saturating_sub(*other);
+    }
+    rest
 }
 
 /// Counts tokens that are in the log, by how many lines have each of them.

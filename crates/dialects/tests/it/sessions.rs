@@ -69,6 +69,7 @@ fn check(annals: &Annals, what: &str) {
         used,
         computed_micros,
         unpriced_tokens,
+        ..
     } = report.total;
     let total = page.sessions.iter().map(sums).fold((0, 0, 0), |sum, it| {
         (sum.0 + it.0, sum.1 + it.1, sum.2 + it.2)

@@ -397,6 +397,11 @@ pub struct RecordUsage {
     #[setters(into = false)]
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
+    /// How many searches of the web the vendor made for the model.
+    #[new(default)]
+    #[setters(into = false)]
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub web_searches: u64,
     /// The cost in USD, as the program that made the call says or estimates; not negative.
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -441,6 +441,7 @@ pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -
         cache_write_1h_tokens: command.cache_write_1h_tokens,
         output_tokens: command.output_tokens,
         reasoning_tokens: command.reasoning_tokens,
+        web_searches: command.web_searches,
         cost_usd: command.cost_usd,
     };
     check_tokens(&state, "output_tokens", &event.tokens())?;

@@ -38,7 +38,7 @@ events! {
         RationaleOverridden = "run.rationale_overridden" v 1,
         EvidenceRecorded = "run.evidence_recorded" v 1,
         ProvenanceRecorded = "run.provenance_recorded" v 1,
-        UsageRecorded = "run.usage_recorded" v 2,
+        UsageRecorded = "run.usage_recorded" v 3,
         MetricsRecorded = "run.metrics_recorded" v 1,
         DecisionMade = "run.decision_made" v 1,
         Failed = "run.failed" v 1,
@@ -253,6 +253,8 @@ pub struct UsageRecorded {
     /// How many of the completion tokens the model thought with; those of a message may come with a later event than
     /// the others of it.
     pub reasoning_tokens: u64,
+    /// How many searches of the web the vendor made for the model; each has a price of its own.
+    pub web_searches: u64,
     /// The cost in USD, as the program that made the call says or estimates.
     pub cost_usd: Option<f64>,
 }

@@ -53,8 +53,12 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<Value>,
     /// Requests that were served `fast` have prices of their own.
     speed: Option<Value>,
+    /// So have those of batches, and those that are served in the USA alone.
+    service_tier: Option<Value>,
+    inference_geo: Option<Value>,
     /// The steps of the request. Those of an advisor, and those that compact the context, are not in its totals.
     iterations: Option<Value>,
 }
@@ -82,17 +86,27 @@ impl Usage {
         }
     }
 
-    /// The name by which a model's tokens are priced.
+    /// The name by which a model's tokens are priced, as in an import.
     fn priced_as(&self, model: &str) -> String {
-        match self.speed.as_ref().and_then(Value::as_str) {
-            Some("fast") => format!("{model}-fast"),
-            _ => model.to_owned(),
-        }
+        let is = |field: &Option<Value>, word: &str| {
+            field.as_ref().and_then(Value::as_str) == Some(word)
+        };
+        let fast = if is(&self.speed, "fast") { "-fast" } else { "" };
+        let us = if is(&self.inference_geo, "us") {
+            "-us"
+        } else {
+            ""
+        };
+        format!("{model}{fast}{us}")
     }
 
     /// What the message cost, with what other models did in it.
     fn cost(&self, model: &str, at: Timestamp) -> LedgerCost {
-        let mut all = cost(&self.priced_as(model), &self.tokens(), at);
+        let priced_as = self.priced_as(model);
+        let mut all = cost(&priced_as, &self.tokens(), at);
+        let tools = self.server_tool_use.as_ref();
+        let searches = tools.and_then(|it| it.get("web_search_requests")?.as_u64());
+        all.add(search_cost(&priced_as, searches, at));
         let steps = self.iterations.as_ref().and_then(Value::as_array);
         for step in steps.into_iter().flatten() {
             let text = |name: &str| step.get(name).and_then(Value::as_str);
@@ -176,6 +190,17 @@ fn cost(model: &str, tokens: &TokenSums, at: Timestamp) -> LedgerCost {
     }
 }
 
+/// Returns the cost of searches of the web.
+fn search_cost(model: &str, searches: Option<u64>, at: Timestamp) -> LedgerCost {
+    let day = CostZone::Utc.day_at(at);
+    let searches = searches.unwrap_or_default().into();
+    let (micros, unpriced) = PriceTable::standard().search_cost(Some(model), day, searches);
+    LedgerCost {
+        micros: super::fitting(micros),
+        unpriced_tokens: super::fitting(unpriced),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -247,6 +272,13 @@ mod tests {
             }
         );
         assert_eq!(used.model.as_deref(), Some("new-model"));
+    }
+
+    #[test]
+    fn searches_of_the_web_cost() {
+        let searched = json!({ "type": "assistant", "timestamp": "2026-11-28T10:00:00Z", "message": { "id": "m",
+            "model": MODEL, "usage": { "input_tokens": 0, "server_tool_use": { "web_search_requests": 3 } } } });
+        assert_eq!(read(&format!("{searched}\n"), 1 << 20).cost.micros, 30_000);
     }
 
     #[test]

@@ -131,6 +131,8 @@ fn is_continued(entry: &Entry) -> bool {
 pub struct Used {
     /// The tokens.
     pub tokens: TokenSums,
+    /// Searches of the web that vendors made for their models.
+    pub web_searches: u128,
     /// What the agents' programs said that it cost, in millionths of a USD.
     pub recorded_micros: u128,
     /// How many usages say it. One that an import recorded in several events, as its recording grew, counts once.
@@ -143,6 +145,7 @@ impl Used {
     fn new(tokens: TokenSums, cost_usd: Option<f64>) -> Used {
         Used {
             tokens,
+            web_searches: 0,
             recorded_micros: cost_usd.map_or(0, micros),
             usages: 1,
             with_cost: u64::from(cost_usd.is_some()),
@@ -158,7 +161,10 @@ impl Used {
             output_tokens: usage.output_tokens.into(),
             reasoning_tokens: usage.reasoning_tokens.into(),
         };
-        let used = Used::new(tokens, usage.cost_usd);
+        let used = Used {
+            web_searches: usage.web_searches.into(),
+            ..Used::new(tokens, usage.cost_usd)
+        };
         match is_continued(entry) {
             true => Used {
                 usages: 0,
@@ -182,6 +188,7 @@ impl Used {
     /// Adds more.
     pub fn add(&mut self, more: &Used) {
         self.tokens.add(&more.tokens);
+        self.web_searches = self.web_searches.saturating_add(more.web_searches);
         self.recorded_micros = self.recorded_micros.saturating_add(more.recorded_micros);
         self.usages = self.usages.saturating_add(more.usages);
         self.with_cost = self.with_cost.saturating_add(more.with_cost);
@@ -190,6 +197,7 @@ impl Used {
     /// Takes out what was added before.
     pub(crate) fn take(&mut self, less: &Used) {
         self.tokens = self.tokens.with(&less.tokens, u128::saturating_sub);
+        self.web_searches = self.web_searches.saturating_sub(less.web_searches);
         self.recorded_micros = self.recorded_micros.saturating_sub(less.recorded_micros);
         self.usages = self.usages.saturating_sub(less.usages);
         self.with_cost = self.with_cost.saturating_sub(less.with_cost);
@@ -316,6 +324,11 @@ pub(super) struct CostRows;
 impl Projection for CostRows {
     fn name(&self) -> &str {
         "costs"
+    }
+
+    /// 2: the rows count searches of the web.
+    fn version(&self) -> u32 {
+        2
     }
 
     fn wants(&self, event_type: &str) -> bool {

@@ -17,6 +17,8 @@ use super::cell::TokenSums;
 const STANDARD: &str = include_str!("prices.toml");
 /// The prices are for so many tokens.
 const TOKENS: u128 = 1_000_000;
+/// The price of searches is for so many.
+const SEARCHES: u128 = 1_000;
 /// The highest price for a million tokens.
 const HIGHEST: f64 = 1e9;
 /// Characters of a text that an error quotes.
@@ -36,9 +38,23 @@ pub struct Price {
     pub cache_write_1h: Option<u64>,
     /// Completion tokens, those of thoughts included.
     pub output: u64,
+    /// A thousand searches of the web that the vendor makes for the model, where the table says it.
+    pub web_search: Option<u64>,
 }
 
 impl Price {
+    /// Returns the cost of searches of the web in millionths of the currency, rounded to the nearest, half up; and the number
+    /// of those without a price.
+    pub fn search_cost(&self, searches: u128) -> (u128, u128) {
+        match self.web_search {
+            Some(price) => {
+                let sum = searches.saturating_mul(price.into());
+                (sum.saturating_add(SEARCHES / 2) / SEARCHES, 0)
+            }
+            None => (0, searches),
+        }
+    }
+
     /// What tokens cost in millionths of the currency, rounded to the nearest, half up; and how many of them have no
     /// price.
     pub fn cost(&self, tokens: &TokenSums) -> (u128, u128) {
@@ -131,6 +147,7 @@ struct Entry {
     cache_write: Option<f64>,
     cache_write_1h: Option<f64>,
     output: f64,
+    web_search: Option<f64>,
     #[serde(default)]
     source: Option<String>,
     /// For people.
@@ -190,7 +207,7 @@ impl PriceTable {
             None => Err(wrong(
                 &format!("the price of {names}, {field}"),
                 &value.to_string(),
-                "expected an amount for a million tokens from 0 to 1000000000, with at most six digits behind the point",
+                "expected an amount from 0 to 1000000000, with at most six digits behind the point",
             )),
         };
         let some = |field: &str, value: Option<f64>| match value {
@@ -203,6 +220,7 @@ impl PriceTable {
             cache_write: some("cache_write", entry.cache_write)?,
             cache_write_1h: some("cache_write_1h", entry.cache_write_1h)?,
             output: amount("output", entry.output)?,
+            web_search: some("web_search", entry.web_search)?,
         };
         let from = day(&format!("the price of {names}, from"), &entry.from)?;
         if entry.models.iter().all(|model| model.trim().is_empty()) {
@@ -234,6 +252,14 @@ impl PriceTable {
         match model.and_then(|model| self.price(model, on)) {
             Some(price) => price.cost(tokens),
             None => (0, tokens.total()),
+        }
+    }
+
+    /// Returns the cost of searches of the web that are made for a model on a day, and the number of those without a price.
+    pub fn search_cost(&self, model: Option<&str>, on: NaiveDate, searches: u128) -> (u128, u128) {
+        match model.and_then(|model| self.price(model, on)) {
+            Some(price) => price.search_cost(searches),
+            None => (0, searches),
         }
     }
 

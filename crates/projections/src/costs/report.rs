@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use annals_domain::Timestamp;
+use annals_domain::{REMOVED, Timestamp};
 use chrono::NaiveDate;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -15,7 +15,6 @@ use super::prices::{Price, PriceRow, PriceTable};
 use super::zone::CostZone;
 use crate::catalogue::ActorName;
 use crate::naming::project_label;
-use crate::text::REMOVED;
 
 /// What costs are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,6 +135,8 @@ pub struct CostSums {
     pub computed_micros: u128,
     /// Tokens that the table has no price for.
     pub unpriced_tokens: u128,
+    /// Searches of the web that the table has no price for.
+    pub unpriced_searches: u128,
 }
 
 impl CostSums {
@@ -144,6 +145,14 @@ impl CostSums {
         self.used.add(&more.used);
         self.computed_micros = self.computed_micros.saturating_add(more.computed_micros);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(more.unpriced_tokens);
+        self.unpriced_searches = self
+            .unpriced_searches
+            .saturating_add(more.unpriced_searches);
+    }
+
+    /// Returns `true` if something of it has no price.
+    pub fn is_partly_unpriced(&self) -> bool {
+        (self.unpriced_tokens, self.unpriced_searches) != (0, 0)
     }
 
     /// What the agents' programs said, in millionths of a USD; `None` where they said nothing.
@@ -169,6 +178,8 @@ impl CostSums {
             ("reasoning_tokens", reasoning_tokens),
             ("total_tokens", self.used.tokens.total()),
             ("unpriced_tokens", self.unpriced_tokens),
+            ("web_searches", self.used.web_searches),
+            ("unpriced_web_searches", self.unpriced_searches),
             ("computed_micros", self.computed_micros),
         ];
         for (name, count) in counts {
@@ -233,13 +244,15 @@ impl Serialize for CostRow {
     }
 }
 
-/// A model of which tokens have no price.
+/// A model of which tokens, or searches of the web, have no price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnpricedModel {
     /// Its name; `None` where it is not known.
     pub model: Option<String>,
     /// How many tokens.
     pub tokens: u128,
+    /// How many searches of the web.
+    pub web_searches: u128,
 }
 
 /// What a row of the table of prices was used for.
@@ -264,6 +277,7 @@ impl Serialize for UsedPrice {
             cache_write,
             cache_write_1h,
             output,
+            web_search,
         } = self.row.price;
         let amounts = [
             ("input", Some(input)),
@@ -274,6 +288,7 @@ impl Serialize for UsedPrice {
         ];
         let amounts: BTreeMap<_, _> = amounts.into_iter().collect();
         map.serialize_entry("micros_for_a_million_tokens", &amounts)?;
+        map.serialize_entry("micros_for_a_thousand_web_searches", &web_search)?;
         map.serialize_entry("source", &self.row.source)?;
         self.sums.entries(&mut map)?;
         map.end()
@@ -354,7 +369,8 @@ struct Group {
 #[derive(Debug, Clone, Default)]
 pub struct CostGroups {
     groups: HashMap<Group, CostSums>,
-    unpriced: BTreeMap<Option<String>, u128>,
+    /// Of each model, tokens and searches of the web.
+    unpriced: BTreeMap<Option<String>, (u128, u128)>,
     prices: BTreeMap<(String, NaiveDate), UsedPrice>,
 }
 
@@ -362,9 +378,10 @@ impl CostGroups {
     /// Prices a cell, and adds it to its group.
     pub fn add(&mut self, cell: CostCell, by: &[CostAxis], zone: CostZone, prices: &PriceTable) {
         let sums = priced(cell.model.as_deref(), cell.quarter, cell.used, prices);
-        if sums.unpriced_tokens > 0 {
-            let unpriced = self.unpriced.entry(cell.model.clone()).or_default();
-            *unpriced = unpriced.saturating_add(sums.unpriced_tokens);
+        if sums.is_partly_unpriced() {
+            let (tokens, searches) = self.unpriced.entry(cell.model.clone()).or_default();
+            *tokens = tokens.saturating_add(sums.unpriced_tokens);
+            *searches = searches.saturating_add(sums.unpriced_searches);
         }
         let has = |axis| by.contains(&axis);
         let group = Group {
@@ -416,9 +433,11 @@ impl CostGroups {
 
     /// The models without a price.
     pub fn unpriced(&self) -> Vec<UnpricedModel> {
-        let models = self.unpriced.iter().map(|(model, tokens)| UnpricedModel {
+        let unpriced = self.unpriced.iter();
+        let models = unpriced.map(|(model, (tokens, web_searches))| UnpricedModel {
             model: model.clone(),
             tokens: *tokens,
+            web_searches: *web_searches,
         });
         models.collect()
     }
@@ -458,7 +477,7 @@ fn weight(sums: &CostSums) -> (u128, u128) {
     (sums.computed_micros, sums.used.tokens.total())
 }
 
-/// The money of tokens of a model. Prices are those of the day of use, by UTC.
+/// The money of what was used of a model. Prices are those of the day of use, by UTC.
 pub(crate) fn priced(
     model: Option<&str>,
     quarter: Quarter,
@@ -466,11 +485,13 @@ pub(crate) fn priced(
     prices: &PriceTable,
 ) -> CostSums {
     let day = CostZone::Utc.day(quarter);
-    let (computed_micros, unpriced_tokens) = prices.cost(model, day, &used.tokens);
+    let (of_tokens, unpriced_tokens) = prices.cost(model, day, &used.tokens);
+    let (of_searches, unpriced_searches) = prices.search_cost(model, day, used.web_searches);
     CostSums {
         used,
-        computed_micros,
+        computed_micros: of_tokens.saturating_add(of_searches),
         unpriced_tokens,
+        unpriced_searches,
     }
 }
 

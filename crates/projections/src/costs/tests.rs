@@ -23,6 +23,7 @@ cache_read = 0.3
 cache_write = 3.75
 cache_write_1h = 6
 output = 15.123457
+web_search = 7.5
 
 [[price]]
 models = ["a"]
@@ -59,6 +60,7 @@ prop_compose! {
         model in prop::option::of(prop::sample::select(vec!["a", "b", "c"])),
         actor in 0..3_u8,
         tokens in tokens(),
+        web_searches in 0..50_u128,
         recorded in prop::option::of(0..5_000_000_u128),
     ) -> CostCell {
         CostCell {
@@ -68,6 +70,7 @@ prop_compose! {
             actor: ActorName { kind: "agent".to_owned(), id: actor.to_string() },
             used: Used {
                 tokens,
+                web_searches,
                 recorded_micros: recorded.unwrap_or_default(),
                 usages: 1,
                 with_cost: u64::from(recorded.is_some()),
@@ -125,8 +128,13 @@ fn recount(cells: &[CostCell]) -> CostSums {
             Some(price) => price.cost(&cell.used.tokens),
             None => (0, cell.used.tokens.total()),
         };
-        total.computed_micros += micros;
+        let fee = price.and_then(|price| price.web_search);
+        let searches = cell.used.web_searches;
+        // Half up, in whole millionths.
+        total.computed_micros +=
+            micros + fee.map_or(0, |fee| (2 * searches * u128::from(fee) + 1_000) / 2_000);
         total.unpriced_tokens += unpriced;
+        total.unpriced_searches += if fee.is_none() { searches } else { 0 };
         total.used.add(&cell.used);
     }
     total
@@ -159,6 +167,8 @@ proptest! {
         }
         let unpriced: u128 = groups.unpriced().iter().map(|it| it.tokens).sum();
         prop_assert_eq!(unpriced, total.unpriced_tokens);
+        let unpriced: u128 = groups.unpriced().iter().map(|it| it.web_searches).sum();
+        prop_assert_eq!(unpriced, total.unpriced_searches);
         let used = groups.prices();
         let explained: u128 = used.iter().map(|used| used.sums.computed_micros).sum();
         prop_assert_eq!(explained, total.computed_micros);

@@ -299,8 +299,13 @@ fn evidence(event: &EvidenceRecorded, entry: &Entry) -> String {
 
 fn usage(event: &UsageRecorded) -> String {
     let used = TokenUsageView::of(event);
+    let searches = match event.web_searches {
+        0 => String::new(),
+        1 => ", 1 web search".to_owned(),
+        count => format!(", {count} web searches"),
+    };
     format!(
-        "{} tokens in, {} out",
+        "{} tokens in, {} out{searches}",
         used.input_tokens, used.output_tokens
     )
 }

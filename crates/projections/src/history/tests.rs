@@ -55,7 +55,10 @@ fn every_event_has_one_line_of_its_own() {
             "run.patch_set_proposed",
             "patch set 0000000a proposed: src/main.rs +12 -3, src/größe.rs +70000 -300",
         ),
-        ("run.usage_recorded", "4295033083 tokens in, 250 out"),
+        (
+            "run.usage_recorded",
+            "4295033083 tokens in, 250 out, 252 web searches",
+        ),
         (
             "plan.step_status_changed",
             "step 2: status -> failed: \"zu groß\"",

@@ -232,6 +232,7 @@ fn what_it_used_and_came_to() {
         cache_write_1h_tokens: 0,
         output_tokens: 1_000,
         reasoning_tokens: 0,
+        web_searches: 0,
         cost_usd: cost,
     };
     push(&mut story, |_| usage(Some(0.5)));

@@ -156,12 +156,43 @@ impl HeldSession {
         };
         let before = self.facts.waits.len();
         self.facts.waits.retain(|wait| wait.since >= at);
-        let end = &mut self.row.summary.end;
-        if self.facts.may_go_on && end.as_ref().is_some_and(|end| end.at < at) {
-            *end = None;
-        }
+        self.take_back_end(Some(at));
         if self.facts.waits.len() != before {
             self.settle();
+        }
+    }
+
+    /// Something was done at a time: an end that the agent can take back is none.
+    pub(super) fn take_back_end(&mut self, at: Option<Timestamp>) {
+        let end = &mut self.row.summary.end;
+        let is_later = at.is_some_and(|at| end.as_ref().is_some_and(|end| end.at < at));
+        if self.facts.may_go_on && is_later {
+            *end = None;
+        }
+    }
+
+    /// Ends the session as a hook told, unless its recording told of what came later or that it failed. What comes later takes
+    /// the end back.
+    pub(super) fn end_for_now(&mut self, entry: &Entry, reason: Option<String>) {
+        let summary = &self.row.summary;
+        let is_last = summary
+            .last_activity
+            .is_none_or(|last| entry.occurred_at >= last);
+        let has_failed = summary.end.as_ref().is_some_and(|end| end.failed);
+        if is_last && !has_failed {
+            self.end(entry, false, reason);
+            self.facts.may_go_on = true;
+        }
+    }
+
+    /// Ends the session by an error in place of an answer. What comes later takes the end back; without a time nothing is
+    /// known to be later.
+    pub(super) fn fail_for_now(&mut self, entry: &Entry, reason: &str) {
+        let last = self.row.summary.last_activity;
+        let is_last = |at| last.is_none_or(|last| at >= last);
+        if entry.agents_time().is_some_and(is_last) {
+            self.end(entry, true, Some(reason.to_owned()));
+            self.facts.may_go_on = true;
         }
     }
 

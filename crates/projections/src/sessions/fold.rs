@@ -58,7 +58,7 @@ impl Projection for SessionRows {
     }
 
     fn version(&self) -> u32 {
-        2
+        3
     }
 
     fn wants(&self, event_type: &str) -> bool {

@@ -26,7 +26,7 @@ use crate::costs::{CostGroups, CostModel, CostRange, PriceTable};
 use crate::testing::{Story, id, stream, time};
 
 /// The read model of the first generation.
-const MODEL: &str = "sessions.2.1";
+const MODEL: &str = "sessions.3.1";
 
 /// The ids of a session's objects follow from its number.
 #[derive(Clone, Copy)]
@@ -280,6 +280,7 @@ impl Told {
             cache_write_1h_tokens: 0,
             output_tokens: output,
             reasoning_tokens: 0,
+            web_searches: 0,
             cost_usd: None,
         });
     }
@@ -614,6 +615,34 @@ fn titles_of_agents_come_before_those_of_prompts() {
         });
         assert_eq!(title(&told).as_deref(), Some(expected));
     }
+}
+
+/// An error of the vendor is no answer. The session failed until something comes later.
+#[test]
+fn an_error_in_place_of_an_answer_fails_a_session_for_now() {
+    let error = "API Error: 429 {\"type\":\"rate_limit_error\"}";
+    let mut told = Told::new();
+    told.begin(MAIN, "Fix the tests", None, &CLAUDE);
+    told.frame(MAIN, FrameKind::StepSummary, error, None);
+    let summary = told.only().summary;
+    let end = summary.end.unwrap();
+    assert_eq!(
+        (end.failed, end.reason.as_deref()),
+        (true, Some("rate limit"))
+    );
+    assert_eq!(summary.counts.answers, 0);
+    told.invoked(MAIN, 0, ToolStatus::Ok);
+    assert_eq!(told.only().summary.end, None);
+    told.frame(
+        MAIN,
+        FrameKind::StepSummary,
+        "API Error: nobody knows",
+        None,
+    );
+    let end = told.only().summary.end.unwrap();
+    assert_eq!(end.reason.as_deref(), Some("API error"));
+    told.frame(MAIN, FrameKind::IntentAnalysis, "Again", None);
+    assert_eq!(told.only().summary.end, None);
 }
 
 /// A story with something of everything.

@@ -140,6 +140,7 @@ fn usage_recorded(pieces: &mut Pieces) -> UsageRecorded {
         cache_write_1h_tokens: 65_537,
         output_tokens: 250,
         reasoning_tokens: 249,
+        web_searches: 252,
         cost_usd: Some(1.5),
     }
 }

@@ -2,10 +2,10 @@
 //! model thought with, was not recorded.
 
 use annals_domain::Slot;
-use annals_domain::run::UsageRecorded;
 use serde::Deserialize;
 
 use super::Step;
+use super::run_usage_recorded_v2::UsageRecordedV2;
 
 /// The shape of version 1.
 #[derive(Deserialize)]
@@ -18,8 +18,8 @@ pub(super) struct UsageRecordedV1 {
     cost_usd: Option<f64>,
 }
 
-pub(super) const STEP: Step<UsageRecordedV1, UsageRecorded> =
-    Step::new("run.usage_recorded", 1, |old| UsageRecorded {
+pub(super) const STEP: Step<UsageRecordedV1, UsageRecordedV2> =
+    Step::new("run.usage_recorded", 1, |old| UsageRecordedV2 {
         model: old.model,
         uncached_input_tokens: old.uncached_input_tokens,
         cache_read_tokens: old.cache_read_tokens,

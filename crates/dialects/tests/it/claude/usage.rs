@@ -162,6 +162,49 @@ fn what_older_versions_did_not_record_is_added_once() {
     assert_eq!(more_of(&log), (20, 0.012_345_679));
 }
 
+/// The searches of the web that a log has.
+fn searches(log: &Log) -> u64 {
+    let of = |event: &AnyEvent| match event {
+        AnyEvent::Run(RunEvent::UsageRecorded(used)) => used.web_searches,
+        _ => 0,
+    };
+    log.entries().iter().map(|entry| of(&entry.event)).sum()
+}
+
+/// They have a price of their own, and count once for a message, as its tokens do.
+#[test]
+fn searches_of_the_web_count_once() {
+    let tools = |count: u64| json!({ "server_tool_use": { "web_search_requests": count, "web_fetch_requests": 1 } });
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [10, 0, 0, 1]);
+    with_usage(&mut recording, tools(1));
+    recording.says("m1", text(), [10, 0, 0, 9]);
+    with_usage(&mut recording, tools(3));
+    recording.says("m2", text(), [10, 0, 0, 9]);
+    with_usage(&mut recording, tools(2));
+    let log = Log::of(&recording);
+    assert_eq!((searches(&log), log.tokens()), (5, [20, 0, 0, 18]));
+    // As an older version left it: with a cost, and without the searches.
+    let mut old = Recording::of("s");
+    old.user(json!("Go")).says("m1", text(), [10, 20, 30, 9]);
+    with_more(&mut old);
+    let mut log = Log::of(&old);
+    let mut new = old.clone();
+    with_usage(&mut new, tools(3));
+    for _ in 0..2 {
+        log.grow(&new, new.lines.len());
+        assert_eq!((searches(&log), log.tokens()), (3, [10, 20, 30, 9]));
+        assert_eq!(more_of(&log), (20, 0.012_345_679));
+        assert_eq!(log.count("run.usage_recorded"), 2);
+    }
+    let mut none = Recording::of("s");
+    none.user(json!("Go")).says("m1", text(), [0, 0, 0, 0]);
+    with_usage(&mut none, tools(1));
+    assert_eq!(searches(&Log::of(&none)), 1, "without tokens");
+}
+
 /// The usages of a log by model.
 fn by_model(log: &Log) -> BTreeMap<String, [u64; 4]> {
     let mut models: BTreeMap<String, [u64; 4]> = BTreeMap::new();
@@ -259,13 +302,19 @@ fn what_was_served_faster_is_named_so() {
     recording.says("m3", text(), [7, 0, 0, 8]);
     with_usage(
         &mut recording,
-        json!({ "speed": null, "service_tier": "batch" }),
+        json!({ "speed": null, "service_tier": "batch", "inference_geo": "global" }),
+    );
+    recording.says("m4", text(), [9, 0, 0, 1]);
+    with_usage(
+        &mut recording,
+        json!({ "speed": "fast", "inference_geo": "us" }),
     );
     let log = Log::of(&recording);
     let expected = [
         ("model-1", [5, 0, 0, 6]),
         ("model-1-batch", [7, 0, 0, 8]),
         ("model-1-fast", [1, 2, 3, 4]),
+        ("model-1-fast-us", [9, 0, 0, 1]),
     ];
     let expected = expected.map(|(model, tokens)| (model.to_owned(), tokens));
     assert_eq!(by_model(&log), BTreeMap::from(expected));

@@ -58,6 +58,7 @@ pub(super) fn usage() -> RecordUsage {
         cache_write_1h_tokens: 2,
         output_tokens: 4,
         reasoning_tokens: 1,
+        web_searches: 1,
         cost_usd: None,
     }
 }

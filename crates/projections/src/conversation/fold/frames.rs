@@ -22,8 +22,6 @@ const INTERRUPTIONS: [&str; 3] = [
 const TITLE: &str = "summary";
 /// The name of the note that a compaction was done.
 const COMPACTION: &str = "compaction";
-/// The beginning of a text that Claude Code shows in place of an answer.
-const API_ERROR: &str = "API Error";
 
 impl ConversationFold {
     pub(super) fn frame(&mut self, entry: &Entry, event: &FramePushed) {
@@ -59,7 +57,9 @@ impl ConversationFold {
                 intent: None,
             }),
             _ if is_interruption(&text) => TurnBody::Interruption { text },
-            "step_summary" if is_error(&text, &data) => TurnBody::Error { text },
+            "step_summary" if data.is_error(text.as_str().unwrap_or_default()) => {
+                TurnBody::Error { text }
+            }
             "step_summary" => TurnBody::Answer {
                 text,
                 model: self.model.clone(),
@@ -194,15 +194,4 @@ fn text_of(entry: &Entry, event: &FramePushed) -> Text {
 fn is_interruption(text: &Text) -> bool {
     let text = text.as_str().unwrap_or_default().trim_start();
     INTERRUPTIONS.iter().any(|begin| text.starts_with(begin))
-}
-
-fn is_error(text: &Text, data: &FrameData) -> bool {
-    let is_named = data
-        .subtype
-        .as_deref()
-        .is_some_and(|it| it.contains("error"));
-    is_named
-        || text
-            .as_str()
-            .is_some_and(|text| text.starts_with(API_ERROR))
 }

@@ -30,6 +30,7 @@ fn the_table_of_this_version_can_be_read() {
         cache_write: Some(6_250_000),
         cache_write_1h: Some(10_000_000),
         output: 25_000_000,
+        web_search: Some(10_000_000),
     };
     assert_eq!(opus, Some(&expected));
     for line in STANDARD.lines().filter(|line| line.starts_with("source")) {
@@ -88,6 +89,23 @@ fn costs_are_rounded_once_and_what_has_no_price_is_counted() {
         ..TokenSums::default()
     };
     assert_eq!(with.cost(&alone), (0, 0));
+}
+
+#[test]
+fn searches_of_the_web_have_a_price_for_a_thousand() {
+    let text = ONE.replace("output = 15.5", "output = 15.5\nweb_search = 10");
+    let price = *table(&text).unwrap().price("m", day("2026-01-01")).unwrap();
+    assert_eq!(price.search_cost(3), (30_000, 0));
+    assert_eq!(price.search_cost(0), (0, 0));
+    let none = *table(ONE).unwrap().price("m", day("2026-01-01")).unwrap();
+    assert_eq!(none.search_cost(3), (0, 3));
+    let standard = PriceTable::standard();
+    let today = day("2026-12-01");
+    for model in standard.models().filter(|model| model.contains("claude")) {
+        let cost = standard.search_cost(Some(model), today, 1_000);
+        assert_eq!(cost, (10_000_000, 0), "{model}");
+    }
+    assert_eq!(standard.search_cost(Some("who knows"), today, 2), (0, 2));
 }
 
 #[test]

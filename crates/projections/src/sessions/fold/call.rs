@@ -51,6 +51,8 @@ impl Fold<'_, '_> {
         };
         let session = self.active(run).await?;
         self.rows.begin(session).await?;
+        let at = self.entry.agents_time();
+        self.rows.session(session).await?.take_back_end(at);
         self.step(session, call.0, &step).await
     }
 

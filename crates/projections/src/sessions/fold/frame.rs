@@ -36,6 +36,34 @@ struct Said<'a> {
     data: Option<Slot>,
 }
 
+/// Causes for which there was no answer, by words of the error.
+const CAUSES: [(&str, &str); 6] = [
+    ("rate_limit", "rate limit"),
+    ("rate limit", "rate limit"),
+    ("overloaded", "overloaded"),
+    ("credit balance", "no credit"),
+    ("authentication", "not signed in"),
+    ("prompt is too long", "prompt too long"),
+];
+/// The same by the status that stands first in the error.
+const STATUSES: [(&str, &str); 3] = [
+    ("401", "not signed in"),
+    ("429", "rate limit"),
+    ("529", "overloaded"),
+];
+
+/// Returns the cause of an error in a few words.
+fn cause(error: &str) -> &'static str {
+    let lower = error.to_lowercase();
+    let digits = |c: char| c.is_ascii_digit();
+    let first = lower.find(digits).and_then(|at| lower.get(at..));
+    let status = first.and_then(|rest| rest.split(|c| !digits(c)).next());
+    let by_word = CAUSES.iter().find(|(word, _)| lower.contains(word));
+    let by_status = STATUSES.iter().find(|(code, _)| status == Some(code));
+    let found = by_word.or(by_status);
+    found.map_or("API error", |(_, cause)| cause)
+}
+
 impl Fold<'_, '_> {
     pub(super) async fn of_plan(&mut self, id: Uuid, event: &plan::Event) -> Done {
         let pipeline = match event {
@@ -163,6 +191,9 @@ impl Fold<'_, '_> {
                 session.prompted(at, is_by_person);
                 session.offer_prompt(at, &prompt);
                 session.go_on(at);
+            }
+            FrameKind::StepSummary if notes.is_error(&summary) => {
+                session.fail_for_now(entry, cause(&summary));
             }
             FrameKind::StepSummary => {
                 session.row.summary.counts.answers += 1;

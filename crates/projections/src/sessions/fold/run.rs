@@ -303,14 +303,7 @@ impl Fold<'_, '_> {
         session.note(entry, kind != TITLE);
         match kind.as_str() {
             SESSION_START => session.go_on(entry.agents_time()),
-            SESSION_END => {
-                let last = session.row.summary.last_activity;
-                // A recording may have told of what came later.
-                if last.is_none_or(|last| entry.occurred_at >= last) {
-                    session.end(entry, false, summary);
-                    session.facts.may_go_on = true;
-                }
-            }
+            SESSION_END => session.end_for_now(entry, summary),
             TITLE => {
                 let mut ranks = TITLE_RANKS.iter();
                 let rank = ranks.find(|(name, _)| *name == tool);

@@ -73,7 +73,9 @@ fn price(models: &[ModelUse]) -> Option<u128> {
             .as_deref()
             .and_then(|model| table.price(model, day));
         if let Some(price) = price {
-            let (micros, _) = price.cost(&one.used.tokens);
+            let (of_tokens, _) = price.cost(&one.used.tokens);
+            let (of_searches, _) = price.search_cost(one.used.web_searches);
+            let micros = of_tokens.saturating_add(of_searches);
             sum = Some(micros.saturating_add(sum.unwrap_or(0)));
         }
     }
