@@ -49,13 +49,15 @@ RUNS ?=
 GUARD_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 release_target := $(cache)/target-release
+# The sessions and the calls of `make pages`, if not 10,000 and 50,000
+PAGES ?=
 # Where `make install` puts the program, and `make dist` the archive
 PREFIX ?= $(HOME)/.local
 DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks owners fuzz soak mutants failover concurrency demo corpus corpus-pieces complete secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup setup-build env build release install dist package screenshots pages readme cli test test-long hooks owners fuzz soak mutants failover concurrency demo corpus corpus-pieces complete secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -161,6 +163,9 @@ screenshots: setup build ## pictures of the viewer's pages, of made-up recording
 
 readme: build ## writes what the program prints into the README and the tour
 	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --test cli shows_what_the_program_prints
+
+pages: release ## how long the viewer's pages take, beside their goals, on a log that is made up; PAGES='10000 50000'
+	@scripts/page_times.py '$(release_target)/release/annals' $(PAGES)
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'

@@ -95,13 +95,13 @@ class Session:
         self.count += 1
         return f"{what}{uuid.uuid5(SPACE, f'{self.id} {self.count}').hex[:20]}"
 
-    def add(self, kind, message, at=None, result=None):
+    def add(self, kind, message, at=None, result=None, **more):
         own = str(uuid.uuid5(SPACE, f"{self.id} line {len(self.lines)}"))
         time = (at or self.now).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
         self.lines.append({
             "parentUuid": self.last, "isSidechain": False, "userType": "external", "cwd": self.cwd,
             "sessionId": self.id, "version": "2.0.14", "gitBranch": self.branch, "type": kind, "message": message,
-            "uuid": own, "timestamp": time, **({"toolUseResult": result} if result else {}),
+            "uuid": own, "timestamp": time, **({"toolUseResult": result} if result else {}), **more,
         })
         self.last = own
 
@@ -121,6 +121,8 @@ class Session:
             "stop_reason": "tool_use" if calls else "end_turn", "usage": usage,
         })
         ended = sorted(zip(calls, ids), key=lambda it: it[0][2])
+        # One without a result is still open.
+        ended = [it for it in ended if it[0][3] is not None]
         for (name, args, seconds, result, failed), own in ended:
             answer = {"tool_use_id": own, "type": "tool_result", "content": result, "is_error": failed}
             patch = args.pop("patch", None) if name == "Edit" else None
@@ -213,6 +215,66 @@ OTHERS = [
 ]
 
 
+# Older sessions, over half a year: what was asked, project, model, steps.
+OLDER = [
+    ("Rename the order states as the warehouse has them", "shop", SONNET, LOCKOUT),
+    ("Nightly backup of the product images", "infra", OPUS, REPORT),
+    ("Spell-check the docs in CI", "docs-site", HAIKU, OTHER_WAY),
+    ("Retry failed stock imports with a pause", "stock-sync", SONNET, PAGINATE),
+    ("Cache the product list for a minute", "shop", OPUS, REPORT + PAGINATE),
+]
+QUESTION = {"questions": [{
+    "question": "Which index does the order list need?", "header": "Index", "multiSelect": False,
+    "options": [{"label": "By customer", "description": "For the account page"}, {"label": "By day", "description": "For the report"}],
+}]}
+SUB_AGENT = "a7f3c21"
+LIMIT = "API Error: 429 rate_limit_error: this request would exceed the rate limit of your organization."
+
+
+def older(last):
+    """Sessions of half a year, more of them lately."""
+    for week in range(1, 26):
+        for day in range(5 - week // 8):
+            prompt, project, model, steps = OLDER[(3 * week + day) % len(OLDER)]
+            begun = last - timedelta(days=7 * week + day, hours=(5 * day + week) % 7)
+            session = Session(f"older {week} {day}", begun, project)
+            session.add("user", {"role": "user", "content": prompt})
+            for text, calls in steps * (1 + (week + day) % 3):
+                session.step(model, text, calls, 10 + 9 * ((week + day) % 5))
+            session.step(model, "Done: the tests pass.", [], 12)
+            yield session
+
+
+def waiting(last):
+    """A session that asks something, and one that the vendor refused."""
+    asks = Session("asks", last - timedelta(minutes=41), "shop", "main")
+    asks.add("user", {"role": "user", "content": "The order list takes four seconds. Make it fast."})
+    for text, calls in REPORT[:2]:
+        asks.step(OPUS, text, calls, 16)
+    asks.step(OPUS, "Two indexes would help.", [("AskUserQuestion", QUESTION, 0, None, False)], 17)
+    yield asks
+    failed = Session("failed", last - timedelta(minutes=95), "stock-sync", "main")
+    failed.add("user", {"role": "user", "content": "Import stock levels from the new supplier"})
+    for text, calls in PAGINATE[:3]:
+        failed.step(SONNET, text, calls, 11)
+    failed.add("assistant", {
+        "id": "msg_error", "type": "message", "role": "assistant", "model": "<synthetic>", "stop_reason": "stop_sequence",
+        "content": [{"type": "text", "text": LIMIT}], "usage": {"input_tokens": 0, "output_tokens": 0},
+    }, isApiErrorMessage=True)
+    yield failed
+
+
+def sub_agent(session, found):
+    """A sub-agent of the session's last call, as a recording of its own."""
+    own = Session(f"{session.id} sub", session.now - timedelta(seconds=50), session.cwd.rsplit("/", 1)[1], session.branch)
+    own.add("user", {"role": "user", "content": "Find places that round prices"})
+    own.step(HAIKU, "I'll search for roundings.", [grep("Math.round"), read("src/money.ts")], 6)
+    own.step(HAIKU, found, [], 6)
+    for line in own.lines:
+        line.update(isSidechain=True, agentId=SUB_AGENT, sessionId=session.id)
+    return own
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -221,9 +283,9 @@ def main():
         last = datetime.strptime(sys.argv[2][:19], "%Y-%m-%dT%H:%M:%S")
     begin = last.replace(hour=0, minute=4, second=12) - timedelta(days=7)
 
-    def write(session):
+    def write(session, path=None):
         lines = "".join(json.dumps(line) + "\n" for line in session.lines)
-        (folder / f"{session.id}.jsonl").write_text(lines)
+        (path or folder / f"{session.id}.jsonl").write_text(lines)
 
     for number, (day, hour, model, prompt, steps, cached) in enumerate(SESSIONS):
         session = Session(number, begin + timedelta(days=day - 1, hours=hour))
@@ -239,12 +301,18 @@ def main():
             session.step(model, text, calls, cached)
         session.step(model, "Done.", [], cached)
         write(session)
+    for session in [*older(last), *waiting(last)]:
+        write(session)
     session = Session("cart", last - timedelta(minutes=14), "shop", "feat/vat-lines")
     for prompt, steps in CART:
         session.now += timedelta(seconds=40)
         session.add("user", {"role": "user", "content": prompt})
         for text, calls, thought in steps:
             session.step(SONNET, text, calls, 24, thought)
+            if calls and calls[0][0] == "Task":
+                below = folder / session.id / "subagents"
+                below.mkdir(parents=True)
+                write(sub_agent(session, calls[0][3]), below / f"agent-{SUB_AGENT}.jsonl")
     write(session)
 
 

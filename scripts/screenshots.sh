@@ -13,23 +13,24 @@ server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 
 export ANNALS_LOG=$work/log
-"$program" init >/dev/null
+"$program" log init >/dev/null
 "$root/scripts/recordings.py" "$work/recordings" "$(date -u +%Y-%m-%dT%H:%M:%S)"
 "$program" import "$work/recordings" >/dev/null
 
 # A run with several calls, and another one that was asked for the same.
-run_of() { "$program" list run -n 50 --json | python3 -c 'import json, sys
+run_of() { "$program" object list run -n 50 --json | python3 -c 'import json, sys
 for line in sys.stdin:
     row = json.loads(line)
-    if row.get("title") == sys.argv[1]: print(row["id"])' "$1"; }
+    if row["task_title"] == sys.argv[1]: print(row["id"])' "$1"; }
 mapfile -t same < <(run_of "Add pagination to the list of users, as the one of orders has it.")
+[ ${#same[@]} -eq 2 ] || { echo "screenshots: expected two runs of one prompt" >&2; exit 1; }
 paginated=${same[0]}
 other=${same[1]}
 # A budget, and something that waits for a person.
-"$program" budget set 20/day --actor human:ada >/dev/null
-"$program" submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
+"$program" budget set 2/day --actor human:ada >/dev/null
+"$program" intent submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
 : >"$work/said"
-"$program" serve --listen 127.0.0.1:0 --json >"$work/said" &
+"$program" service serve --listen 127.0.0.1:0 --json >"$work/said" &
 server=$!
 for _ in $(seq 100); do
     address=$(sed -n 's/.*"address":"\([^"]*\)\/".*/\1/p' "$work/said")

@@ -16,8 +16,8 @@ where
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(Into::into),
         Err(error) => {
-            tracing::warn!(%error, "{name} were not read");
-            let detail = format!("the {name} were not read");
+            tracing::warn!(%error, "{name} could not be read");
+            let detail = format!("the {name} could not be read");
             Err(Problem::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 name,

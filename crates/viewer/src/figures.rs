@@ -204,11 +204,67 @@ pub(crate) fn lines(added: u64, deleted: u64) -> Markup {
     html! { span.num { span.add { "+" (grouped(added)) } " " span.rem { "−" (grouped(deleted)) } } }
 }
 
+/// The distance of the lines: 1, 2 or 5 times a power of ten, at most four of them.
+pub(crate) fn step(most: u128) -> u128 {
+    let mut unit: u128 = 10_000;
+    loop {
+        for times in [1, 2, 5] {
+            let step = unit.saturating_mul(times);
+            if step.saturating_mul(4) >= most {
+                return step;
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+/// An amount at the axis: without cents if it has none.
+pub(crate) fn axis(micros: u128) -> String {
+    let text = money(micros);
+    text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
+}
+
+/// Returns the number of the colour of each name, from 1: by the order of the first `most` names, so that pages which show
+/// the same names give each the same colour. All others have the next one.
+pub(crate) fn colours(names: &[String], most: usize) -> Vec<usize> {
+    let mut sorted: Vec<&String> = names.iter().take(most).collect();
+    sorted.sort();
+    let colour = |(index, name): (usize, &String)| match index < most {
+        true => sorted.iter().position(|it| *it == name).unwrap_or(index) + 1,
+        false => most + 1,
+    };
+    names.iter().enumerate().map(colour).collect()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+
+    #[test]
+    fn lines_have_round_distances() {
+        for (most, distance) in [
+            (1, 10_000),
+            (40_000, 10_000),
+            (40_001, 20_000),
+            (16_340_000, 5_000_000),
+            (u128::MAX / 8, step(u128::MAX / 8)),
+        ] {
+            assert_eq!(step(most), distance, "{most}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_one_colour_wherever_the_same_names_are_shown() {
+        let of = |names: &[&str], most| {
+            let names: Vec<String> = names.iter().map(|it| (*it).to_owned()).collect();
+            colours(&names, most)
+        };
+        assert_eq!(of(&["shop", "infra", "docs"], 4), [3, 2, 1]);
+        assert_eq!(of(&["infra", "docs", "shop"], 4), [2, 1, 3]);
+        assert_eq!(of(&["b", "a", "others"], 2), [2, 1, 3]);
+    }
 
     fn at(text: &str) -> DateTime<FixedOffset> {
         DateTime::parse_from_rfc3339(text).unwrap()

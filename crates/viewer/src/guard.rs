@@ -32,6 +32,8 @@ pub(crate) async fn guard(
     let is_api = request.uri().path().starts_with(API);
     let is_asset = request.uri().path().starts_with("/assets/");
     let answer = match admit(&shared, &request) {
+        // Files wait for a turn of their own.
+        Ok(None) if is_file(request.uri().path()) => next.run(request).await,
         Ok(None) => match shared.turns.acquire().await {
             Ok(_turn) => next.run(request).await,
             Err(_) => Problem::busy("the viewer is ending").into_response(),
@@ -45,6 +47,11 @@ pub(crate) async fn guard(
         None => answer,
     };
     with_headers(answer, is_asset)
+}
+
+/// Returns `true` for the address of a conversation as a file.
+fn is_file(path: &str) -> bool {
+    path.starts_with("/sessions/") && path.ends_with("/export")
 }
 
 /// What is wrong, also where a part of the address could not be read at all.

@@ -87,6 +87,7 @@ impl Viewer {
             cookie: format!("annals-{}", address.port()),
             checkpoint: options.checkpoint,
             turns: Shared::turns(),
+            files: Shared::files(),
             followers: Semaphore::new(FOLLOWERS),
             goes_on,
         };

@@ -110,6 +110,7 @@ fn top(asked: &Asked, page: &Page<Markup>, inbox: Option<u64>) -> Markup {
             }
             span.unseen #suggest-said role="status" {}
             @if page.slider != Slider::None { a.button.quiet.desk #travel href="#moment" title="Show this page as it was at an earlier time (key: t)" { "Time travel" } }
+            @else { span.button.quiet.desk.room aria-hidden="true" { "Time travel" } }
             span.live role="status" { span.dot aria-hidden="true" {} span.said { "not live" } }
         }
     }

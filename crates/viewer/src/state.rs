@@ -1,6 +1,7 @@
 //! What all requests share.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use annals::Annals;
 use annals_http::{Hosts, Token};
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) searching: Searching,
     pub(crate) inbox_count: InboxCount,
     pub(crate) turns: Semaphore,
+    /// Whole conversations as files: one at a time, as each takes seconds and much memory.
+    pub(crate) files: Arc<Semaphore>,
     pub(crate) followers: Semaphore,
     /// Whether the viewer goes on.
     pub(crate) goes_on: watch::Receiver<bool>,
@@ -34,5 +37,9 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn turns() -> Semaphore {
         Semaphore::new(AT_ONCE)
+    }
+
+    pub(crate) fn files() -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(1))
     }
 }

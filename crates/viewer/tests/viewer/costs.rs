@@ -56,7 +56,7 @@ fn rows_are_those_of_the_report() {
                 (row.0.clone(), row.1.clone())
             })
             .collect();
-        let expected: Vec<(Value, Value)> = report
+        let mut expected: Vec<(Value, Value)> = report
             .rows
             .iter()
             .map(|row| {
@@ -64,6 +64,10 @@ fn rows_are_those_of_the_report() {
                 (json!(row.by[0].value), json!(tokens))
             })
             .collect();
+        // The newest day first.
+        if axis == CostAxis::Day {
+            expected.reverse();
+        }
         assert_eq!(shown, expected, "{axis}");
         assert!(!shown.is_empty(), "{axis}");
     }
@@ -174,7 +178,7 @@ fn a_row_of_a_session_leads_to_it() {
             .iter()
             .map(|row| (values(row), row["sums"]["total_tokens"].clone()))
             .collect();
-        let expected: Vec<(Vec<Value>, Value)> = report
+        let mut expected: Vec<(Vec<Value>, Value)> = report
             .rows
             .iter()
             .map(|row| {
@@ -183,6 +187,9 @@ fn a_row_of_a_session_leads_to_it() {
                 (values, json!(tokens))
             })
             .collect();
+        if by.starts_with("day") {
+            expected.reverse();
+        }
         assert_eq!(shown, expected, "{by}");
         let column = by.split(',').position(|it| it == "session").unwrap();
         for row in rows["rows"].as_array().unwrap() {

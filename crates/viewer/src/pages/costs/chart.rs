@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::model::amount;
 use crate::answer::escaped;
-use crate::figures::grouped;
+use crate::figures::{axis, colours, grouped, step};
 use crate::foreign;
 use crate::session_entry::model_name;
 
@@ -38,6 +38,9 @@ pub(crate) struct DayCosts {
     /// The names of the parts, those that cost most first.
     #[serde(skip)]
     parts: Vec<String>,
+    /// Their colours.
+    #[serde(skip)]
+    colours: Vec<usize>,
 }
 
 /// What one day cost.
@@ -68,11 +71,27 @@ impl DayCosts {
             true => days(report, &parts),
             false => Default::default(),
         };
+        let parts: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
         DayCosts {
             currency: report.currency.clone(),
             days,
             unit,
-            parts: parts.into_iter().map(|(_, name)| name).collect(),
+            colours: colours(&parts, PARTS),
+            parts,
+        }
+    }
+
+    /// The number of the colour of a part.
+    fn colour(&self, part: usize) -> usize {
+        self.colours.get(part).copied().unwrap_or(PARTS + 1)
+    }
+
+    /// What a bar is of, in a word.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self.unit {
+            Unit::Day => "day",
+            Unit::Week => "week",
+            Unit::Month => "month",
         }
     }
 
@@ -162,7 +181,7 @@ fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> (Unit, Vec<D
             Some(bar) => bar.add(&day),
             None => bars.push(Day {
                 date: begins,
-                day: unit.name(begins),
+                day: begins.to_string(),
                 ..day
             }),
         }
@@ -213,9 +232,17 @@ impl Unit {
 
     fn name(self, begins: NaiveDate) -> String {
         match self {
-            Unit::Day => begins.to_string(),
-            Unit::Week => format!("week of {begins}"),
-            Unit::Month => begins.format("%Y-%m").to_string(),
+            Unit::Day => begins.format("%-d %b %Y").to_string(),
+            Unit::Week => format!("week of {}", begins.format("%-d %b %Y")),
+            Unit::Month => begins.format("%b %Y").to_string(),
+        }
+    }
+
+    /// The word before the name.
+    fn preposition(self) -> &'static str {
+        match self {
+            Unit::Day => " on ",
+            Unit::Week | Unit::Month => " in ",
         }
     }
 
@@ -240,8 +267,8 @@ pub(crate) fn chart(costs: &DayCosts, others: &[(&str, &str)]) -> Markup {
     // A few bars are not drawn as wide as many: the time before them is drawn, too.
     let all = (unit.index(last.date) - unit.index(first.date)).max(FEWEST - 1) + 1;
     let begins = match unit {
-        Unit::Day => (last.date - TimeDelta::days(all - 1)).to_string(),
-        _ => first.day.clone(),
+        Unit::Day => unit.name(last.date - TimeDelta::days(all - 1)),
+        _ => unit.name(first.date),
     };
     let begin = unit.index(last.date) - (all - 1);
     let has_prices = days.iter().any(|day| day.computed_micros > 0);
@@ -267,7 +294,7 @@ pub(crate) fn chart(costs: &DayCosts, others: &[(&str, &str)]) -> Markup {
         let at = unit.index(day.date) - begin;
         let height = share(used(day), most) * HEIGHT;
         let height = if used(day) > 0 { height.max(2.0) } else { 0.0 };
-        let said = format!("{}: {}", day.day, words(day));
+        let said = format!("{}: {}", unit.name(day.date), words(day));
         html! {
             a href=(link(day)) aria-label=(said) {
                 @if costs.parts.is_empty() || !has_prices {
@@ -275,7 +302,7 @@ pub(crate) fn chart(costs: &DayCosts, others: &[(&str, &str)]) -> Markup {
                         height=(format!("{height:.1}")) rx="2" { title { (said) } }
                 } @else {
                     @for (part, from, height) in stacked(day, height) {
-                        rect class={ "s" (part + 1) } x=(percent(at, all)) width=(width(all)) y=(format!("{from:.1}"))
+                        rect class={ "s" (costs.colour(part)) } x=(percent(at, all)) width=(width(all)) y=(format!("{from:.1}"))
                             height=(format!("{height:.1}")) {
                             title { (said) ", " (foreign::attribute(costs.part(part))) ": " (amount(day.part(part), currency)) }
                         }
@@ -285,17 +312,31 @@ pub(crate) fn chart(costs: &DayCosts, others: &[(&str, &str)]) -> Markup {
         }
     };
     let highest = days.iter().max_by_key(|day| used(day));
+    let lines = match has_prices && currency == "USD" {
+        true => lines(most),
+        false => Vec::new(),
+    };
     html! {
         figure.chart {
             svg.days width="100%" height=(HEIGHT) role="group" aria-label="Costs by day" {
+                @for (y, words) in &lines { line.grid x1="0" x2="100%" y1=(y) y2=(y) {} text.axis x="0" y=(format!("{:.1}", y - 4.0)) { (words) } }
                 line.tick x1="0" x2="100%" y1=(HEIGHT) y2=(HEIGHT) {}
                 @for day in days { (bar(day)) }
             }
-            figcaption { span { (begins) } @if let Some(highest) = highest { span { "most: " (words(highest)) " on " (highest.day) } }
-                span { (last.day) } }
+            figcaption { span { (begins) } @if let Some(highest) = highest { span { "most: " (words(highest)) (unit.preposition()) (unit.name(highest.date)) } }
+                span { (unit.name(last.date)) } }
             @if has_prices { (legend(costs)) }
         }
     }
+}
+
+/// The amounts with a line, as far as they are below the highest bar: how far each is from the top, and the amount.
+fn lines(most: u64) -> Vec<(f64, String)> {
+    let step = step(most.into());
+    let amounts = (1..=4).map(|times| step.saturating_mul(times));
+    let below = amounts.filter_map(|micros| u64::try_from(micros).ok().filter(|it| *it <= most));
+    let line = |micros: u64| (HEIGHT - share(micros, most) * HEIGHT, axis(micros.into()));
+    below.map(line).collect()
 }
 
 /// The parts of a day's bar, from the bottom up: the number of each, where it begins from above, and its height.
@@ -321,7 +362,7 @@ fn legend(costs: &DayCosts) -> Markup {
     let others = has_others.then_some(PARTS);
     html! {
         @if !costs.parts.is_empty() { ul.legend { @for part in (0..costs.parts.len()).chain(others) {
-            li { i class={ "s" (part + 1) } {} (foreign::text(costs.part(part))) }
+            li { i class={ "s" (costs.colour(part)) } {} (foreign::text(costs.part(part))) }
         } } }
     }
 }

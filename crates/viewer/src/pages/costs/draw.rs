@@ -31,7 +31,7 @@ pub(super) fn draw(costs: &Costs, days: &DayCosts, asked: &Asked) -> Markup {
         @if costs.rows_total == 0 { section { (nothing("Nothing was used, as far as it was recorded.")) } }
         @else {
             section { (facts(costs)) }
-            @if days.is_worth_drawing() { section { h2 { "Over time" } (chart(days, &asked.params.others(&["by", "since", "until", "from", "version"]))) } }
+            @if days.is_worth_drawing() { section { h2 { "Cost by " (days.unit()) } (chart(days, &asked.params.others(&["by", "since", "until", "from", "version"]))) } }
             section {
                 (table(costs, asked))
                 @if let Some(next) = costs.next { (more(&asked.with(&[("from", &next.to_string())]), "Further on")) }
@@ -80,6 +80,7 @@ fn facts(costs: &Costs) -> Markup {
             div { dt { "cache write" } dd { (number(total.cache_write_tokens)) } }
             div { dt { "output" } dd { (number(total.output_tokens)) } }
             @if total.reasoning_tokens > 0 { div { dt { "of it thoughts" } dd { (number(total.reasoning_tokens)) } } }
+            @if total.web_searches > 0 { div { dt { "web searches" } dd { (number(total.web_searches)) } } }
         }
     }
 }
@@ -190,7 +191,8 @@ fn remarks(costs: &Costs) -> Markup {
             @if costs.total.recorded_usd_micros.is_some() { " Recorded is what the agents' programs said themselves." }
         }
         @if !costs.unpriced.is_empty() { ul.list { @for unpriced in &costs.unpriced {
-            li { "Without a price, and not in the cost: " (grouped(unpriced.tokens)) " tokens of "
+            li { "Without a price, and not in the cost: " (grouped(unpriced.tokens)) " tokens"
+                @if unpriced.web_searches > 0 { " and " (grouped(unpriced.web_searches)) " web searches" } " of "
                 (unpriced.model.as_deref().unwrap_or("an unknown model")) }
         } } }
     }

@@ -4,6 +4,7 @@ use annals::CostQuery;
 use annals::projections::{
     CostAxis, CostKey, CostReport, CostRow, CostSums, ProjectLabels, UnpricedModel, amount_of_money,
 };
+use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -36,7 +37,7 @@ pub(crate) struct Costs {
     pub(super) prices_as_of: String,
     /// All of it.
     pub(super) total: CostNumbers,
-    /// The rows that are shown, from `from` on: by day in the order of time, else those first that cost most.
+    /// The rows that are shown, from `from` on: by day the newest first, else those first that cost most.
     pub(super) rows: Vec<CostLine>,
     /// How many rows there are.
     pub(super) rows_total: usize,
@@ -93,6 +94,10 @@ pub(super) struct CostNumbers {
     pub(super) total_tokens: u64,
     /// Tokens that the table has no price for, which are not in what was computed.
     pub(super) unpriced_tokens: u64,
+    /// Searches of the web that vendors made for their models.
+    pub(super) web_searches: u64,
+    /// How many of those the table has no price for.
+    pub(super) unpriced_web_searches: u64,
     /// What the tokens cost by the table of prices, in millionths of its currency.
     pub(super) computed_micros: u64,
     /// What the agents' programs said, in millionths of a USD; null where they said nothing.
@@ -106,6 +111,8 @@ pub(super) struct Unpriced {
     pub(super) model: Option<String>,
     /// How many tokens.
     pub(super) tokens: u64,
+    /// How many searches of the web.
+    pub(super) web_searches: u64,
 }
 
 /// To what a report is limited, in addition to times.
@@ -126,6 +133,12 @@ impl Scope {
     }
 }
 
+/// Returns a day for people.
+fn day_title(day: &str) -> Option<String> {
+    let day: NaiveDate = day.parse().ok()?;
+    Some(day.format("%a %-d %b %Y").to_string())
+}
+
 impl Costs {
     pub(super) fn of(
         report: &CostReport,
@@ -135,9 +148,17 @@ impl Costs {
     ) -> Costs {
         let most = Largest::of(report);
         let from = from.min(report.rows.len());
-        let rows = report.rows.iter().skip(from).take(limit);
+        let mut all: Vec<&CostRow> = report.rows.iter().collect();
+        // The newest day first, as in lists.
+        if report.by.first() == Some(&CostAxis::Day) {
+            all.reverse();
+        }
+        let rows = all.into_iter().skip(from).take(limit);
         let mut rows: Vec<CostLine> = rows.map(|row| CostLine::of(row, &most)).collect();
         for key in rows.iter_mut().flat_map(|row| &mut row.by) {
+            if key.axis == CostAxis::Day.as_str() {
+                key.title = key.value.as_deref().and_then(day_title);
+            }
             if key.axis == CostAxis::Project.as_str() {
                 key.title = key.value.as_ref().map(|it| labels.label(it).to_owned());
             }
@@ -252,6 +273,8 @@ impl CostNumbers {
             reasoning_tokens: fitting(tokens.reasoning_tokens),
             total_tokens: fitting(tokens.total()),
             unpriced_tokens: fitting(sums.unpriced_tokens),
+            web_searches: fitting(sums.used.web_searches),
+            unpriced_web_searches: fitting(sums.unpriced_searches),
             computed_micros: fitting(sums.computed_micros),
             recorded_usd_micros: sums.recorded_micros().map(fitting),
         }
@@ -260,8 +283,9 @@ impl CostNumbers {
     /// What was computed; with a plus where some of it has no price.
     pub(super) fn cost(&self, currency: &str) -> String {
         let cost = amount(self.computed_micros, currency);
-        match (self.unpriced_tokens, self.computed_micros) {
-            (0, _) => cost,
+        let unpriced = (self.unpriced_tokens, self.unpriced_web_searches);
+        match (unpriced, self.computed_micros) {
+            ((0, 0), _) => cost,
             (_, 0) => "unpriced".to_owned(),
             _ => format!("{cost}+"),
         }
@@ -273,6 +297,7 @@ impl Unpriced {
         Unpriced {
             model: unpriced.model.clone(),
             tokens: fitting(unpriced.tokens),
+            web_searches: fitting(unpriced.web_searches),
         }
     }
 }

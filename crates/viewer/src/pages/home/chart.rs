@@ -7,7 +7,7 @@ use annals::projections::ProjectLabels;
 use chrono::{Days, NaiveDate};
 use maud::{Markup, html};
 
-use crate::figures::money;
+use crate::figures::{axis, colours, money, step};
 use crate::foreign;
 use crate::moment::Moment;
 use crate::session_entry::model_name;
@@ -33,6 +33,8 @@ const BUDGET_TIMES: u128 = 4;
 pub(super) struct StackedDays {
     /// The names of the series, the most expensive first; the last may be "others".
     series: Vec<String>,
+    /// The colours of the series.
+    colours: Vec<usize>,
     /// The days, oldest first, each with millionths of a USD by series.
     days: Vec<(NaiveDate, Vec<u128>)>,
     is_by_model: bool,
@@ -105,10 +107,18 @@ impl StackedDays {
         });
         StackedDays {
             days: days.collect(),
+            colours: colours(&series, SERIES),
             series,
             is_by_model,
             limit: None,
         }
+    }
+
+    /// The daily budget, if it is far above the bars.
+    fn limit_above(&self) -> Option<u128> {
+        let most = self.most();
+        self.limit
+            .filter(|limit| most > 0 && !is_within(*limit, most))
     }
 
     fn most(&self) -> u128 {
@@ -126,20 +136,6 @@ fn sum(stack: &[u128]) -> u128 {
         .fold(0, |sum, micros| sum.saturating_add(*micros))
 }
 
-/// The distance of the lines: 1, 2 or 5 times a power of ten, at most four of them.
-fn step(most: u128) -> u128 {
-    let mut unit: u128 = 10_000;
-    loop {
-        for times in [1, 2, 5] {
-            let step = unit.saturating_mul(times);
-            if step.saturating_mul(4) >= most {
-                return step;
-            }
-        }
-        unit = unit.saturating_mul(10);
-    }
-}
-
 /// Draws the chart, or that no cost is recorded. `stack` has the addresses of the page stacked by project and by model.
 pub(super) fn draw(days: &StackedDays, moment: Moment, stack: &[String; 2]) -> Markup {
     let [by_project, by_model] = stack;
@@ -147,7 +143,8 @@ pub(super) fn draw(days: &StackedDays, moment: Moment, stack: &[String; 2]) -> M
         div.box.chart {
             header {
                 h2 { "Cost by day" }
-                ul.legend { @for (index, name) in days.series.iter().enumerate() { li { i class={ "s" (index + 1) } {} (foreign::text(&foreign::cut(label(name, days.is_by_model), 30))) } } }
+                ul.legend { @for (name, colour) in days.series.iter().zip(&days.colours) { li { i class={ "s" (colour) } {} (foreign::text(&foreign::cut(label(name, days.is_by_model), 30))) } }
+                    @if let Some(limit) = days.limit_above() { li.limit-text { "daily budget " (axis(limit)) } } }
                 span.spacer {}
                 span.seg.desk role="group" aria-label="Stack by" {
                     a.button.small href=(by_project) aria-current=[(!days.is_by_model).then_some("true")] { "Project" }
@@ -167,22 +164,24 @@ fn label(name: &str, is_by_model: bool) -> &str {
     if is_by_model { model_name(name) } else { name }
 }
 
+/// Returns `true` if a budget is a line within the plot.
+fn is_within(limit: u128, most: u128) -> bool {
+    limit <= most.max(1).saturating_mul(BUDGET_TIMES)
+}
+
 /// Heights of amounts in the plot.
 struct Plot {
     step: u128,
     top: u128,
-    /// The budget, and whether it is within the plot.
-    limit: Option<(u128, bool)>,
+    /// The budget, if it is within the plot.
+    limit: Option<u128>,
 }
 
 impl Plot {
     fn new(most: u128, limit: Option<u128>) -> Plot {
         let most = most.max(1);
-        let limit = limit.map(|limit| (limit, limit <= most.saturating_mul(BUDGET_TIMES)));
-        let highest = match limit {
-            Some((limit, true)) => limit.max(most),
-            _ => most,
-        };
+        let limit = limit.filter(|limit| is_within(*limit, most));
+        let highest = limit.map_or(most, |limit| limit.max(most));
         let step = step(highest);
         Plot {
             step,
@@ -201,8 +200,8 @@ impl Plot {
         let lines = (0..=4).map(|index| self.step.saturating_mul(index));
         let lines = lines.take_while(|micros| *micros <= self.top);
         let is_free = |micros: &u128| match self.limit {
-            Some((limit, true)) => self.height(limit).abs_diff(self.height(*micros)) >= 12,
-            _ => true,
+            Some(limit) => self.height(limit).abs_diff(self.height(*micros)) >= 12,
+            None => true,
         };
         lines.filter(is_free).collect()
     }
@@ -238,7 +237,7 @@ fn picture(days: &StackedDays, moment: Moment, shown: u64, width: u64) -> Markup
                 a href=(moment.link(&format!("/?date={day}"))) {
                     title { (day.format("%a %-d %b")) ": " (money(total)) }
                     rect.hit x=(middle - slot / 2) y=(TOP) width=(slot) height=(HEIGHT) {}
-                    (bars(stack, middle - bar / 2, bar, bottom, &|micros| plot.height(micros)))
+                    (bars((stack, &days.colours), middle - bar / 2, bar, bottom, &|micros| plot.height(micros)))
                     @if total > 0 && (is_last || total == most) { text.strong x=(middle) y=((bottom - plot.height(total)).saturating_sub(5)) text-anchor="middle" { (money(total)) } }
                 }
                 text.strong[is_last] x=(middle) y=(bottom + 17) text-anchor="middle" {
@@ -250,42 +249,39 @@ fn picture(days: &StackedDays, moment: Moment, shown: u64, width: u64) -> Markup
     }
 }
 
-/// The line of the daily budget: at the top, with its amount in words, if it is far above the bars.
+/// The line of the daily budget.
 fn budget(plot: &Plot, width: u64) -> Markup {
-    let Some((limit, is_within)) = plot.limit else {
+    let Some(limit) = plot.limit else {
         return html! {};
     };
-    let y = match is_within {
-        true => TOP + HEIGHT - plot.height(limit),
-        false => TOP - 10,
-    };
+    let y = TOP + HEIGHT - plot.height(limit);
     html! {
         line.limit x1=(LEFT - 8) x2=(LEFT + width) y1=(y) y2=(y) {}
-        @if is_within { text.limit-text x=(LEFT - 14) y=(y + 4) text-anchor="end" { (axis(limit)) } }
-        text.limit-text x=(LEFT - 4) y=(y + 13) { @if is_within { "daily budget" } @else { "daily budget " (axis(limit)) ", above the scale" } }
+        text.limit-text x=(LEFT - 14) y=(y + 4) text-anchor="end" { (axis(limit)) }
+        text.limit-text x=(LEFT - 4) y=(y + 13) { "daily budget" }
     }
 }
 
 /// The parts of one bar, from below.
-fn bars(stack: &[u128], x: u64, width: u64, bottom: u64, height: &impl Fn(u128) -> u64) -> Markup {
+fn bars(
+    (stack, colours): (&[u128], &[usize]),
+    x: u64,
+    width: u64,
+    bottom: u64,
+    height: &impl Fn(u128) -> u64,
+) -> Markup {
     let mut below: u128 = 0;
     let mut parts = Vec::new();
-    for (index, micros) in stack.iter().enumerate() {
+    for (colour, micros) in colours.iter().zip(stack) {
         let from = height(below);
         below = below.saturating_add(*micros);
         let to = height(below);
         if *micros > 0 {
             let tall = (to - from).max(1);
-            parts.push((index, (bottom - from).saturating_sub(tall), tall));
+            parts.push((colour, (bottom - from).saturating_sub(tall), tall));
         }
     }
-    html! { @for (index, y, tall) in &parts { rect class={ "s" (index + 1) } x=(x) y=(y) width=(width) height=(tall) {} } }
-}
-
-/// An amount at the axis: without cents if it has none.
-fn axis(micros: u128) -> String {
-    let text = money(micros);
-    text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
+    html! { @for (colour, y, tall) in &parts { rect class={ "s" (colour) } x=(x) y=(y) width=(width) height=(tall) {} } }
 }
 
 #[cfg(test)]
@@ -293,19 +289,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-
-    #[test]
-    fn lines_have_round_distances() {
-        for (most, distance) in [
-            (1, 10_000),
-            (40_000, 10_000),
-            (40_001, 20_000),
-            (16_340_000, 5_000_000),
-            (u128::MAX / 8, step(u128::MAX / 8)),
-        ] {
-            assert_eq!(step(most), distance, "{most}");
-        }
-    }
 
     #[test]
     fn days_are_stacked_by_the_largest_series() {
@@ -338,7 +321,7 @@ mod tests {
         assert_eq!(near.height(20_000_000), HEIGHT);
         assert_eq!(near.lines(), [0, 5_000_000, 10_000_000, 15_000_000]);
         let far = Plot::new(100_000, Some(20_000_000));
-        assert_eq!(far.limit, Some((20_000_000, false)));
+        assert_eq!(far.limit, None);
         assert_eq!(far.top, 100_000);
         let exceeded = Plot::new(30_000_000, Some(20_000_000));
         assert_eq!(exceeded.top, 30_000_000);

@@ -85,12 +85,16 @@ fn picture(
     }
 }
 
-/// The names of months, each with the index of its first day. A name has room if the next one is three weeks away.
+/// Weeks that the name of a month takes.
+const NAME: u64 = 2;
+
+/// The names of months, each with the index of its first day. A name has room if the next one is three weeks away, and the
+/// end of the strip two.
 fn months(days: &[OverviewDay]) -> Vec<(usize, String)> {
     let first = days
         .iter()
         .enumerate()
-        .filter(|(_, day)| day.day.day() == 1);
+        .filter(|(index, day)| day.day.day() == 1 && *index as u64 / 7 + NAME <= WEEKS.into());
     let mut names: Vec<(usize, String)> = first
         .map(|(index, day)| (index, day.day.format("%b").to_string()))
         .collect();
@@ -119,6 +123,23 @@ mod tests {
             let first = today - chrono::Days::new(u64::from(days(today)) - 1);
             assert_eq!(first.weekday(), chrono::Weekday::Sun, "{today}");
         }
+    }
+
+    #[test]
+    fn a_month_that_begins_in_the_last_week_has_no_name() {
+        let of = |today: &str| {
+            let today: NaiveDate = today.parse().unwrap();
+            let all = u64::from(days(today));
+            let day = |before: u64| OverviewDay::new(today - chrono::Days::new(before), 0, 0);
+            let days: Vec<OverviewDay> = (0..all).rev().map(day).collect();
+            let names = months(&days).into_iter().map(|(_, name)| name);
+            names.collect::<Vec<_>>()
+        };
+        let to_november = ["Jun", "Jul", "Aug", "Sep", "Oct", "Nov"];
+        assert_eq!(of("2026-12-01"), to_november);
+        // A week later June is too short, and December has room.
+        let to_december = ["Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        assert_eq!(of("2026-12-08"), to_december);
     }
 
     #[test]

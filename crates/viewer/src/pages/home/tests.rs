@@ -233,7 +233,12 @@ fn the_chart_has_the_daily_budget() {
     assert!(drawn.contains("of a daily budget of $20.00"), "{drawn}");
     assert!(drawn.contains("href=\"/?date=2026-11-28\""), "{drawn}");
     costs.limit = Some(5_000_000_000);
-    assert!(draw(&costs).contains("daily budget $5,000, above the scale"));
+    let drawn = draw(&costs);
+    assert!(
+        drawn.contains("class=\"limit-text\">daily budget $5,000<"),
+        "{drawn}"
+    );
+    assert!(!drawn.contains("line class=\"limit\""), "{drawn}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::model::{Found, FoundSession, Piece, Search};
 use crate::answer::Asked;
-use crate::figures::{Clock, counted as counted_as, grouped, or_unknown, time};
+use crate::figures::{Clock, counted as counted_as, grouped, local_time, or_unknown, time};
 use crate::foreign;
 use crate::html::{event, more, nothing, place, who};
 use crate::moment::Moment;
@@ -118,13 +118,18 @@ fn group(session: &FoundSession, search: &Search, moment: Moment, clock: Clock) 
                 span.num { (counted_as(count, "turn", "turns")) }
                 (or_unknown(session.last_activity, |at| clock.ago(at)))
             }
-            @for (turn, hit) in hits { (turn_hit(id, turn, hit, moment)) }
+            @for (turn, hit) in hits { (turn_hit(id, turn, hit, (moment, clock))) }
         }
     }
 }
 
 /// A turn with its best line, which opens the conversation there.
-fn turn_hit(session: Uuid, turn: Option<u64>, hit: &Found, moment: Moment) -> Markup {
+fn turn_hit(
+    session: Uuid,
+    turn: Option<u64>,
+    hit: &Found,
+    (moment, clock): (Moment, Clock),
+) -> Markup {
     let address = match turn {
         Some(turn) => {
             let from = turn.saturating_sub(20).max(1);
@@ -138,6 +143,7 @@ fn turn_hit(session: Uuid, turn: Option<u64>, hit: &Found, moment: Moment) -> Ma
             span.where {
                 b { (role(hit.facet)) }
                 @match turn { Some(turn) => { "turn " (turn) }, None => { "event " (hit.position) } }
+                @if let Some(at) = local_time(&hit.occurred_at) { " · " (clock.day_and_time(at)) }
             }
             span.ctx { (snippet(hit)) }
         }

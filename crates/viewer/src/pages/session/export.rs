@@ -1,5 +1,7 @@
 //! Downloads of a conversation: Markdown, JSON, or one HTML file that needs nothing else.
 
+use std::sync::Arc;
+
 use annals::projections::{Conversation, Diffs, MarkdownWriter};
 use annals::{Annals, TurnRange};
 use axum::extract::Path;
@@ -7,12 +9,14 @@ use axum::http::{HeaderValue, StatusCode, header as headers};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
+use tokio::runtime::Handle;
 
 use super::costs::prompt_costs;
 use super::draw::{self, Drawing};
 use super::{NamedSession, diffs, digests, find, head};
 use crate::answer::Asked;
 use crate::assets::CSS;
+use crate::blocking::blocking;
 use crate::code::Colours;
 use crate::diff_view::Layout;
 use crate::figures::{Clock, money};
@@ -37,10 +41,21 @@ struct JsonExport<'a> {
 }
 
 /// Answers a download: `format` is markdown, html or json; `from` and `limit` choose turns.
-pub(crate) async fn export(
-    mut asked: Asked,
-    Path(name): Path<String>,
-) -> Result<Response, Problem> {
+///
+/// A long conversation is drawn for seconds, on a thread that gives no other request a turn.
+pub(crate) async fn export(asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+    let turn = Arc::clone(&asked.shared.files).acquire_owned().await;
+    let turn = turn.map_err(|_| Problem::busy("the viewer is ending"))?;
+    let runtime = Handle::current();
+    // The turn ends with the work, which goes on if the client is gone.
+    let work = move || {
+        let _turn = turn;
+        runtime.block_on(file(asked, name))
+    };
+    blocking("file", work).await
+}
+
+async fn file(mut asked: Asked, name: String) -> Result<Response, Problem> {
     let format = asked.params.get("format").unwrap_or("markdown").to_owned();
     let (kind, ending) = match format.as_str() {
         "markdown" => ("text/markdown; charset=utf-8", "md"),

@@ -96,11 +96,11 @@ pub(super) fn draw(neighbours: &Neighbours, asked: &Asked) -> Markup {
         nav.neighbours aria-label="Sessions by last activity" {
             @if let Some(previous) = &neighbours.previous {
                 a.button.small rel="prev" data-neighbour="previous" href=(link(previous))
-                    title={ "Newer: " (foreign::attribute(&previous.name)) " (key: Shift K)" } { span aria-hidden="true" { "← " } "Previous session" }
+                    title={ "Newer: " (foreign::attribute(&previous.name)) " (key: Shift K)" } { span aria-hidden="true" { "← " } "Previous" span.phonehide { " session" } }
             }
             @if let Some(next) = &neighbours.next {
                 a.button.small rel="next" data-neighbour="next" href=(link(next))
-                    title={ "Older: " (foreign::attribute(&next.name)) " (key: Shift J)" } { "Next session" span aria-hidden="true" { " →" } }
+                    title={ "Older: " (foreign::attribute(&next.name)) " (key: Shift J)" } { "Next" span.phonehide { " session" } span aria-hidden="true" { " →" } }
             }
         }
     }
