@@ -44,6 +44,7 @@ use crate::import::bad_line::BadLine;
 use crate::import::fields::{Table, count};
 use crate::import::format::{Format, Head, Kind};
 use crate::import::members::Members;
+use crate::import::not_read::not_read;
 use crate::import::redacted::RedactedText;
 pub use crate::import::{
     ImportError as ClaudeImportError, ImportOptions as ClaudeOptions, claude_code as import,
@@ -75,7 +76,7 @@ fn recognizes(head: &Head<'_>) -> bool {
         let has = |name: &str| line.contains_key(name);
         has("type") && (has("sessionId") || has("leafUuid") || has("parentUuid"))
     };
-    head.objects().take(50).any(is_own)
+    not_read(head).is_none() && head.objects().take(50).any(is_own)
 }
 
 /// How the name of a sub-agent's recording begins.

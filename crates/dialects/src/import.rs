@@ -15,6 +15,7 @@ pub(crate) mod formats;
 mod groups;
 mod growing;
 pub(crate) mod members;
+pub(crate) mod not_read;
 mod options;
 pub(crate) mod outline;
 pub(crate) mod raw;

@@ -191,7 +191,7 @@ impl Hook {
         let named = fields.first(dialect.event);
         let known = named.and_then(|name| dialect.find(&name));
         let session = fields.first(dialect.session);
-        telling.side = fields.first(dialect.side);
+        telling.side = self.side(fields);
         telling.cwd = fields.first(dialect.cwd);
         telling.version = fields.first(dialect.version);
         telling.model = fields.first(dialect.model);
@@ -200,8 +200,37 @@ impl Hook {
             (Some(_), Some(_)) => fields.first(&["agent_type", "subagent_type"]),
             (Some(_), None) => known
                 .filter(|event| event.means == Means::Prompt)
-                .and_then(|event| fields.first(event.says)),
+                .and_then(|event| self.asked(fields, event)),
         };
+    }
+
+    /// The side chain that an event is of. Claude Code summarises a conversation with an agent whose type has no name:
+    /// that is no sub-agent.
+    fn side(&self, fields: &Fields<'_>) -> Option<RedactedText> {
+        let is_nameless = fields
+            .json("agent_type")
+            .is_some_and(|name| &*name == "\"\"");
+        fields
+            .first(self.agent.dialect().side)
+            .filter(|_| !is_nameless)
+    }
+
+    /// What a person asked for.
+    fn asked(&self, fields: &Fields<'_>, event: &Event) -> Option<RedactedText> {
+        fields
+            .first(event.says)
+            .filter(|_| !self.is_by_program(fields, event))
+    }
+
+    /// Whether an event is a prompt that the program itself wrote, as Claude Code does when a task in the background has
+    /// ended.
+    fn is_by_program(&self, fields: &Fields<'_>, event: &Event) -> bool {
+        let text = fields.first(event.says);
+        let agent = self.live_agent();
+        event.means == Means::Prompt
+            && text
+                .zip(agent)
+                .is_some_and(|(text, agent)| agent.is_by_program(&text))
     }
 
     fn told(
@@ -213,7 +242,7 @@ impl Hook {
     ) -> Told {
         let placed = known.filter(|_| has_session).and_then(|event| {
             if event.means == Means::Prompt {
-                let (id, text) = (self.prompt_id(fields)?, fields.first(event.says)?);
+                let (id, text) = (self.prompt_id(fields)?, self.asked(fields, event)?);
                 return Some(Told::Prompt { id, text });
             }
             let mut call = call::told(self.agent.dialect(), event.means, fields)?;
@@ -253,8 +282,12 @@ impl Hook {
         let tool = known
             .filter(|event| event.means.is_of_tool())
             .and_then(|_| fields.first(&["tool_name"]));
+        let is_by_program = known.is_some_and(|event| self.is_by_program(fields, event));
         Around {
-            kind: known.map_or("hook", Event::kind),
+            kind: match is_by_program {
+                true => "notification",
+                false => known.map_or("hook", Event::kind),
+            },
             tool: tool.unwrap_or_else(|| name.clone()),
             is_by_person: false,
             summary: self.cut(summary),

@@ -44,10 +44,13 @@ fn tool(name: &str, server: &str, tool: &str) -> Resource {
         .text("tool", tool)
 }
 
-/// `mcp__SERVER__TOOL`
+/// `mcp__SERVER__TOOL`, or `mcp_SERVER_TOOL`, in which the server's name ends at the first line.
 fn server_tool(name: &str) -> Resource {
-    let rest = name.strip_prefix("mcp__").unwrap_or(name);
-    let (server, called) = rest.split_once("__").unwrap_or((rest, ""));
+    let (rest, line) = match name.strip_prefix("mcp__") {
+        Some(rest) => (rest, "__"),
+        None => (name.strip_prefix("mcp_").unwrap_or(name), "_"),
+    };
+    let (server, called) = rest.split_once(line).unwrap_or((rest, ""));
     tool(name, server, called)
 }
 
@@ -219,17 +222,34 @@ fn patch(text: &str, mut place: Place<'_>, reading: &mut Reading) {
     }
 }
 
+/// Arguments that are patches.
+const PATCHES: [&str; 4] = ["input", "patch", "patchText", "command"];
+
+/// Returns the patches that a tool is given.
+fn patches(args: &Value) -> Vec<&str> {
+    let texts: Vec<&Value> = match args {
+        Value::Object(fields) => PATCHES
+            .iter()
+            .filter_map(|name| fields.get(*name))
+            .collect(),
+        other => vec![other],
+    };
+    let lists = texts.into_iter().flat_map(|value| match value {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    });
+    let texts = lists.filter_map(Value::as_str);
+    texts
+        .filter(|text| text.contains("*** Begin Patch"))
+        .collect()
+}
+
 fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
     let dir = folder(call, &tools::FOLDERS);
     let place = place(call, dir.as_deref());
-    let text = match &call.args {
-        Value::String(text) => Some(text.as_str()),
-        args => ["input", "patch", "patchText"]
-            .iter()
-            .find_map(|name| args.get(name)?.as_str()),
-    };
-    if let Some(text) = text.filter(|text| text.contains("*** Begin Patch")) {
-        return patch(text, place, reading);
+    let patches = patches(&call.args);
+    for text in &patches {
+        patch(text, place, reading);
     }
     let Some(paths) = tools::paths(&call.args) else {
         return reading.doubt(format!("{} is given a path that is no text", call.tool));
@@ -249,6 +269,7 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
         chosen.into_iter().for_each(&mut add);
     }
     match (paths.as_slice(), kind) {
+        ([], Kind::Edit) if !patches.is_empty() => {}
         ([], Kind::Read) => add(path::known(".", place)),
         ([], _) => {
             return reading.doubt(format!("{} is given no path that could be read", call.tool));

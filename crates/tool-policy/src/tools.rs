@@ -162,7 +162,8 @@ pub(crate) const COMMAND_FOLDERS: [&str; 5] = [
 
 /// What a tool does; the action by which policies know it.
 pub(crate) fn kind(tool: &str) -> (Kind, &str) {
-    if tool.starts_with("mcp__") {
+    // Gemini CLI's names have one line where the others' have two.
+    if tool.starts_with("mcp_") {
         return (Kind::Mcp, Kind::Mcp.name());
     }
     let in_table = |table: &'static [(Kind, &'static [&'static str])]| {

@@ -56,6 +56,38 @@ fn count(events: &[String], kind: &str) -> usize {
 }
 
 #[test]
+fn what_the_program_does_by_itself_is_no_prompt_and_no_sub_agent() {
+    let place = Place::with_log();
+    tell(&place, prompt("p1", "Look around"));
+    let ended = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n</task-notification>";
+    tell(&place, prompt("p2", ended));
+    // `/compact` summarises with an agent without a name, which never started.
+    let summary = |kind: &str| {
+        event(
+            "SubagentStop",
+            json!({ "agent_id": "a2", "agent_type": kind, "last_assistant_message": "Looked" }),
+        )
+    };
+    tell(&place, summary(""));
+    let events_told = events(&place);
+    assert_eq!(
+        count(&events_told, "intent.submitted"),
+        1,
+        "{events_told:?}"
+    );
+    assert_eq!(count(&events_told, "run.created"), 1, "{events_told:?}");
+    let sessions = place.run(&["ls"]).ok().stdout;
+    assert!(sessions.contains("Look around"), "{sessions}");
+    assert!(!sessions.contains("task-notification"), "{sessions}");
+    let evidence = place.run(&["list", "evidence"]).ok().stdout;
+    assert!(evidence.contains("notification"), "{evidence}");
+    assert!(evidence.contains("subagent_stop"), "{evidence}");
+    // A sub-agent that has a name is one.
+    tell(&place, summary("Explore"));
+    assert_eq!(count(&events(&place), "run.created"), 2);
+}
+
+#[test]
 fn a_session_is_recorded_as_its_transcript_would_be() {
     let place = Place::with_log();
     // Before the first prompt there is nothing to record it in.

@@ -75,6 +75,9 @@ pub(super) const TALK: Table = &[
     ("message.usage.inference_geo", Inferred),
     ("message.content", Apart),
     ("toolUseResult", Apart),
+    // They become a decision on the call.
+    ("permissionDecision", Inferred),
+    ("toolDenialKind", Inferred),
 ];
 
 /// A prompt that was queued while the agent worked, as an attachment has it.

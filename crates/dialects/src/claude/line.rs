@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
-use annals_domain::run::{ToolDecider, ToolVerdict};
+use annals_domain::run::{GrantScope, ToolDecider, ToolVerdict};
 use annals_event_log::IdSecret;
 use memchr::memmem;
 use serde::{Deserialize, Deserializer};
@@ -68,6 +68,11 @@ pub(super) struct Talk {
     message: Option<RawMessage>,
     #[serde(default)]
     pub(super) tool_use_result: Option<Box<RawValue>>,
+    /// Who or what let the call through, or did not (newer versions).
+    #[serde(default)]
+    permission_decision: Option<Box<RawValue>>,
+    #[serde(default)]
+    tool_denial_kind: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) subtype: Option<String>,
     #[serde(default)]
@@ -351,7 +356,7 @@ pub(super) fn named(
 pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: Speaker) -> Read {
     let said = said(&talk, &blocks);
     let name = talk.uuid.clone().unwrap_or_default();
-    let items = match (speaker, talk.kind.as_deref()) {
+    let mut items = match (speaker, talk.kind.as_deref()) {
         (Speaker::User, _) => user(&talk, blocks),
         (Speaker::Model, _) => model(&name, blocks),
         (Speaker::Program, Some("attachment")) => attachment(&talk),
@@ -384,7 +389,7 @@ pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: S
         git_branch: talk.git_branch.clone().filter(has_text),
         script: None,
     };
-    let decisions = items.iter().filter_map(decided).collect();
+    let decisions = decisions(&talk, &mut items);
     Read::Entry(Box::new(Entry {
         text,
         table: fields::TALK,
@@ -418,6 +423,18 @@ pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: S
         older_frame: None,
         said,
     }))
+}
+
+/// What is known of decisions on the calls whose results a line has.
+fn decisions(talk: &Talk, items: &mut Vec<Item>) -> Vec<CallDecision> {
+    let stated = Members::of(talk.permission_decision.as_deref());
+    if stated.is_empty() && talk.tool_denial_kind.is_some() {
+        // A version that states each decision states none of a call that was interrupted while it ran.
+        items.retain(|item| !is_refusal(item));
+        return Vec::new();
+    }
+    let decided = items.iter().filter_map(|item| decided(item, &stated));
+    decided.collect()
 }
 
 /// A prompt that was queued while the agent worked, as an attachment has it.
@@ -746,18 +763,75 @@ const NOT_ASKING: &str = "because Claude Code is running in don't ask mode";
 /// What comes before a person's own words in the result of a call that was refused.
 const SAID: &str = "the user said:";
 
-/// What is known of a decision on the call whose result an item is.
-fn decided(item: &Item) -> Option<CallDecision> {
-    match &item.what {
-        What::ToolResult {
-            call,
-            content,
-            is_error: true,
-            ..
-        } => decision(call, content.as_deref()),
-        _ => None,
-    }
+/// What is known of a decision on the call whose result an item is: what the line states, or else what the text of a result
+/// that is an error says.
+fn decided(item: &Item, stated: &Members<'_>) -> Option<CallDecision> {
+    let What::ToolResult {
+        call,
+        content,
+        is_error,
+        ..
+    } = &item.what
+    else {
+        return None;
+    };
+    let by_text = || {
+        is_error
+            .then(|| decision(call, content.as_deref()))
+            .flatten()
+    };
+    let Some((verdict, by)) = verdict(stated) else {
+        return by_text();
+    };
+    let code = stated.text("reasonCode").filter(|code| code != "unknown");
+    let said = by_text().and_then(|it| it.reason);
+    Some(CallDecision {
+        by_name: code.filter(|_| by != ToolDecider::Person),
+        source: stated.text("ruleSource"),
+        scope: match (by, stated.text("grantScope").as_deref()) {
+            (ToolDecider::Person, Some("once")) => Some(GrantScope::Once),
+            (ToolDecider::Person, Some("session")) => Some(GrantScope::Session),
+            (ToolDecider::Person, Some(_)) => Some(GrantScope::Settings),
+            _ => None,
+        },
+        reason: said,
+        ..CallDecision::new(call, verdict, by)
+    })
 }
+
+/// Returns what a line states of a decision, if it states who or what decided.
+fn verdict(stated: &Members<'_>) -> Option<(ToolVerdict, ToolDecider)> {
+    let verdict = match stated.text("decision")?.as_str() {
+        "accept" => ToolVerdict::Allow,
+        "reject" => ToolVerdict::Deny,
+        _ => return None,
+    };
+    let source = stated.text("source").unwrap_or_default();
+    if source.starts_with("user") {
+        return Some((verdict, ToolDecider::Person));
+    }
+    let code = stated.text("reasonCode").unwrap_or_default();
+    let by_code = code.split(':').next().filter(|it| *it != "unknown");
+    let kind = stated.text("reasonType");
+    let by = match kind.as_deref().or(by_code)? {
+        "classifier" => ToolDecider::Classifier,
+        "mode" => ToolDecider::Mode,
+        "hook" => ToolDecider::Hook,
+        // The parts of a command, each by a rule.
+        "rule" | "subcommandResults" => ToolDecider::Rule,
+        _ if source == "hook" => ToolDecider::Hook,
+        _ => return None,
+    };
+    Some((verdict, by))
+}
+
+/// Returns `true` for the evidence that a person refused a call.
+fn is_refusal(item: &Item) -> bool {
+    matches!(&item.what, What::Evidence(evidence) if evidence.kind == REFUSAL)
+}
+
+/// The kind of that evidence.
+const REFUSAL: &str = "decision";
 
 /// What the result of a call that failed says of who did not let it through.
 fn decision(call: &str, content: Option<&RawValue>) -> Option<CallDecision> {
@@ -800,7 +874,7 @@ fn refusal(frame: usize, call: String, content: Option<&RawValue>) -> Item {
         PART,
         Vec::new(),
         What::Evidence(Evidence {
-            kind: "decision",
+            kind: REFUSAL,
             is_by_person: true,
             tool: call,
             command: None,

@@ -40,7 +40,10 @@ fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
         "apply_patch" if members.raw("changes").is_some() => changed(&members.within("changes")),
         "apply_patch" => {
             let own: Option<String> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
-            let named = || members.text("input").or_else(|| members.text("patch"));
+            let named = || {
+                let mut names = ["input", "patch", "command"].into_iter();
+                names.find_map(|name| members.text(name))
+            };
             let text = own.or_else(named).or_else(|| patch_in(&members));
             text.map_or_else(Vec::new, |text| below(apply_patch::files(&text), &members))
         }
@@ -404,6 +407,7 @@ mod tests {
             ("apply_patch", json!(ENVELOPE)),
             ("apply_patch", json!({ "input": ENVELOPE })),
             ("apply_patch", json!({ "patch": ENVELOPE })),
+            ("apply_patch", json!({ "command": ENVELOPE })),
             ("shell", json!({ "command": ["apply_patch", ENVELOPE] })),
             ("shell", json!({ "command": ["bash", "-lc", heredoc] })),
             ("shell_command", json!({ "command": heredoc })),

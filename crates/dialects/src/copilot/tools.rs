@@ -114,7 +114,12 @@ pub(super) fn outcome(data: &Members<'_>) -> (Option<Box<RawValue>>, bool) {
     let by_kind = kind.map(|kind| kind != "success");
     let by_status = data.get::<bool>("success").map(|success| !success);
     let has_error = data.raw("error").is_some();
-    let failed = has_error || by_status.or(by_kind).unwrap_or(false);
+    let metrics = data.within("toolTelemetry").within("metrics");
+    // A number with a point, too.
+    let code: Option<f64> = data.within("shellExecution").get("exitCode");
+    let code = code.or_else(|| metrics.get("exit_code"));
+    let is_by_code = code.is_some_and(|code| code != 0.0);
+    let failed = has_error || is_by_code || by_status.or(by_kind).unwrap_or(false);
     let names = [
         "content",
         "text_result_for_llm",
@@ -234,7 +239,7 @@ mod tests {
     fn results_say_whether_the_call_worked() {
         for (data, content, failed) in [
             (
-                json!({ "success": true, "result": { "content": "a" } }),
+                json!({ "success": true, "result": { "content": "a" }, "shellExecution": { "exitCode": 0 } }),
                 "\"a\"",
                 false,
             ),
@@ -254,6 +259,16 @@ mod tests {
                 true,
             ),
             (json!({ "success": true, "result": "e" }), "\"e\"", false),
+            (
+                json!({ "success": true, "result": "f", "shellExecution": { "exitCode": 3 } }),
+                "\"f\"",
+                true,
+            ),
+            (
+                json!({ "success": true, "result": "g", "toolTelemetry": { "metrics": { "exit_code": 3.0 } } }),
+                "\"g\"",
+                true,
+            ),
             (json!({ "success": "odd", "result": [1] }), "[1]", false),
         ] {
             let raw = to_raw_value(&data).unwrap();

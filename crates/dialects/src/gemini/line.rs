@@ -594,7 +594,11 @@ impl Session {
     fn result(&self, placed: &Placed<'_>, id: &str, call: ToolCall) -> Read {
         let answer = call.result.as_deref().and_then(Answer::of);
         let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"));
-        let is_error = failed || answer.as_ref().is_some_and(|answer| answer.is_error);
+        let is_of_shell = call.name.as_deref() == Some(SHELL);
+        let is_error = failed
+            || answer
+                .as_ref()
+                .is_some_and(|it| it.is_error || is_of_shell && it.exits_badly);
         let (content, table) = match answer {
             Some(answer) => (Some(answer.said), fields::OUTPUT),
             None => (call.result.clone(), fields::RESULT),
@@ -659,6 +663,23 @@ impl Read {
 struct Answer {
     said: Box<RawValue>,
     is_error: bool,
+    /// Whether the last line that has a command's exit code has another one than 0.
+    exits_badly: bool,
+}
+
+/// The tool that runs commands.
+const SHELL: &str = "run_shell_command";
+/// Begins the line of a command's answer that has its exit code.
+const EXIT_CODE: &str = "Exit Code: ";
+
+/// Returns `true` if the answer of a command says that it ended with another exit code than 0.
+fn exits_badly(output: &str) -> bool {
+    let code = output
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix(EXIT_CODE));
+    code.and_then(|code| code.trim().parse().ok())
+        .is_some_and(|code: i64| code != 0)
 }
 
 impl Answer {
@@ -682,7 +703,9 @@ impl Answer {
         let [part]: [RawPart; 1] = serde_json::from_str(result.get()).ok()?;
         let Response { output, error } = part.function_response.response;
         let is_error = error.is_some();
+        let exits_badly = output.as_deref().is_some_and(exits_badly);
         Some(Answer {
+            exits_badly,
             said: to_raw_value(&output.or(error)?).ok()?,
             is_error,
         })
@@ -836,4 +859,22 @@ fn whole(raw: &str, kind: &str) -> Item {
 
 fn source(path: &'static str, raw: Option<Box<RawValue>>, table: Table) -> Source {
     Source { path, raw, table }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_exit_code_of_a_commands_answer_counts() {
+        for (output, expected) in [
+            ("Output: x\nExit Code: 3\nProcess Group PGID: 7\n", true),
+            ("Output: Exit Code: 3\nExit Code: 0\n", false),
+            ("Exit Code: 0\nExit Code: 1", true),
+            ("Exit Code: none", false),
+            ("no code", false),
+        ] {
+            assert_eq!(exits_badly(output), expected, "{output}");
+        }
+    }
 }

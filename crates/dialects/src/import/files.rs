@@ -16,6 +16,7 @@ use super::database;
 use super::error::ImportError;
 use super::format::{Head, Kind, time};
 use super::formats;
+use super::not_read::not_read;
 use super::outline::outline_of_line;
 use crate::lines::{LINE_LIMIT, LineError, Lines};
 use crate::others::Others;
@@ -238,7 +239,10 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
         Some("{" | "[")
     );
     let unread = match kind {
-        None if !is_document => unread(&head.bytes, name, &probed),
+        None if !is_document => {
+            let refused = not_read(&head.head(name));
+            refused.or_else(|| unread(&head.bytes, name, &probed))
+        }
         _ => None,
     };
     Ok(Recording {

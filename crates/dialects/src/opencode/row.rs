@@ -9,6 +9,7 @@ use super::copies::Copies;
 use super::fields;
 use super::session::{MessagePlace, Sessions, data, skipped, source, whole};
 use super::session_message::SessionMessages;
+use super::tools;
 use super::usage::{Times, Tokens, duration};
 use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
@@ -450,11 +451,9 @@ impl Rows {
         if !is_over {
             return reads;
         }
-        let is_error = status == Some("error");
-        let content = match is_error {
-            true => state.error.or(state.output),
-            false => state.output,
-        };
+        let has_failed = status == Some("error");
+        let content = state.error.filter(|_| has_failed).or(state.output);
+        let is_error = has_failed || tools::has_failed(state.metadata.as_deref());
         let content_said = content.as_deref().map(RawValue::get);
         let said = Said::of(&[Some("result"), status, content_said], None);
         let name = format!("{name}/result");

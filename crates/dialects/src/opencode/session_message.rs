@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::copies::{Copies, Newer};
 use super::fields;
 use super::session::{Failure, MessagePlace, Sessions, data, skipped, source, whole};
+use super::tools;
 use super::usage::{Times, Tokens, duration};
 use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
@@ -524,6 +525,8 @@ impl Written {
         let status = if is_error { "error" } else { "completed" };
         let answer = content.as_deref().map(RawValue::get);
         let said = Said::of(&[Some("result"), Some(status), answer], None);
+        let raw = details.as_ref().map(|details| &*details.raw);
+        let is_error = is_error || tools::has_failed(raw);
         let what = What::ToolResult {
             call: id,
             content,

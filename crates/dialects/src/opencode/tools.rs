@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields;
+use crate::import::members::Members;
 use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
@@ -146,6 +147,12 @@ fn patch(details: Option<&RawValue>) -> Patch {
     }
 }
 
+/// Returns `true` if the details of a result say that a command ended with another exit code than 0.
+pub(super) fn has_failed(details: Option<&RawValue>) -> bool {
+    let code: Option<i64> = Members::of(details).get("exit");
+    code.is_some_and(|code| code != 0)
+}
+
 /// The ids of what is imported.
 pub fn ids() -> Ids {
     Ids::of(AGENT.key)
@@ -154,6 +161,22 @@ pub fn ids() -> Ids {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    #[test]
+    fn a_command_that_exits_with_another_code_than_0_has_failed() {
+        for (details, expected) in [
+            (json!({ "exit": 3, "output": "x" }), true),
+            (json!({ "exit": -1 }), true),
+            (json!({ "exit": 0 }), false),
+            (json!({ "exit": null }), false),
+            (json!({ "exit": "3" }), false),
+            (json!([]), false),
+        ] {
+            let raw = to_raw_value(&details).unwrap();
+            assert_eq!(has_failed(Some(&raw)), expected, "{details}");
+        }
+        assert!(!has_failed(None));
+    }
 
     use serde_json::{Value, json, value::to_raw_value};
 

@@ -44,6 +44,8 @@ fn command(decision: &CallDecision, of: &Of) -> DecideToolCall {
     DecideToolCall::new(run, call, decision.verdict, decision.by)
         .with_by_name(decision.by_name.clone())
         .with_reason(decision.reason.as_ref().map(short))
+        .with_source(decision.source.clone())
+        .with_scope(decision.scope)
         .with_permission_mode(decision.mode.clone())
         .with_inferred(decision.inferred)
 }

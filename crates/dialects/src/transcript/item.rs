@@ -6,7 +6,7 @@
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
-use annals_domain::run::{ToolDecider, ToolVerdict};
+use annals_domain::run::{GrantScope, ToolDecider, ToolVerdict};
 use annals_event_log::Digest;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -341,6 +341,10 @@ pub(crate) struct CallDecision {
     /// The name of what decided, such as the mode's.
     pub(crate) by_name: Option<String>,
     pub(crate) reason: Option<String>,
+    /// The settings that a rule is from.
+    pub(crate) source: Option<String>,
+    /// How long a person's decision holds.
+    pub(crate) scope: Option<GrantScope>,
     /// What the program was allowed to do without asking.
     pub(crate) mode: Option<String>,
     /// Whether the recording does not state it.
@@ -356,6 +360,8 @@ impl CallDecision {
             by,
             by_name: None,
             reason: None,
+            source: None,
+            scope: None,
             mode: None,
             inferred: false,
         }

@@ -26,6 +26,11 @@ impl LiveAgent {
     pub fn ids(self) -> Ids {
         Ids::of(self.0.key)
     }
+
+    /// Whether the program itself wrote all of a prompt's text: no person asked for anything with it.
+    pub fn is_by_program(self, prompt: &str) -> bool {
+        (self.0.asked)(prompt).is_none()
+    }
 }
 
 /// One thing that is told of a session. All of its texts are without secrets, which their type says.

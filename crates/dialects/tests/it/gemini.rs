@@ -460,3 +460,14 @@ fn odd_messages_are_named_and_the_others_are_read() {
     let log = log_of("session-1.jsonl", [metadata().to_string(), deep].join("\n"));
     assert_eq!(log.report.broken, [], "{}", log.report);
 }
+
+/// Its lines have the members of Claude Code's, and messages of Gemini's parts.
+#[test]
+fn a_recording_of_qwen_code_is_taken_for_no_other_agents() {
+    let line = json!({
+        "uuid": "u1", "parentUuid": null, "sessionId": "s", "timestamp": "2026-11-28T20:13:37.614Z", "type": "user",
+        "provenance": "real_user", "cwd": "/w", "message": { "role": "user", "parts": [{ "text": "Fix it" }] },
+    });
+    let said = refused(None, "a.jsonl", &format!("{line}\n"));
+    assert!(said.contains("it is a recording of Qwen Code"), "{said}");
+}

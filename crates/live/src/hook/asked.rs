@@ -114,12 +114,24 @@ pub(crate) fn subject(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> 
     asks.then(|| call(agent, &fields, around).ok()).flatten()
 }
 
+/// Returns the name of an MCP server's tool as policies know it, if the event names the server (Gemini CLI).
+fn of_server(fields: &JsonFields<'_>) -> Option<String> {
+    let context: Value = serde_json::from_str(fields.raw("mcp_context")?.get()).ok()?;
+    let text = |name: &str| context.get(name).and_then(Value::as_str);
+    Some(format!(
+        "mcp__{}__{}",
+        text("server_name")?,
+        text("tool_name")?
+    ))
+}
+
 fn call(
     agent: HookAgent,
     fields: &JsonFields<'_>,
     around: &Surroundings,
 ) -> Result<Call, UnreadableHook> {
     let tool = first(fields, &["tool_name"]).ok_or(UnreadableHook::NoTool)?;
+    let tool = of_server(fields).unwrap_or(tool);
     let args = match fields.raw("tool_input") {
         Some(raw) => serde_json::from_str(raw.get()).map_err(UnreadableHook::Arguments)?,
         None => Value::Null,

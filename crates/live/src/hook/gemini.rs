@@ -57,12 +57,14 @@ pub(super) static DIALECT: Dialect = Dialect {
             &[],
             &["prompt", "prompt_response", "stop_hook_active"],
         ),
+        // Before each request, whether or not anything is compressed then.
         Event::new(
             "PreCompress",
-            Means::Around("compaction"),
+            Means::Around("compression_check"),
             &["trigger"],
             &["trigger"],
-        ),
+        )
+        .quiet(),
         Event::new(
             "Notification",
             Means::Around("notification"),

@@ -438,6 +438,24 @@ fn other_tools_are_judged_too() {
             json!({"input": "*** Begin Patch\n*** Add File: ../x\n*** End Patch"}),
             Verdict::Deny,
         ),
+        // As Codex's hooks have it; and each of several counts.
+        (
+            "apply_patch",
+            json!({"command": "*** Begin Patch\n*** Add File: ../x\n*** End Patch"}),
+            Verdict::Deny,
+        ),
+        (
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n*** Add File: x\n*** End Patch",
+                "command": "*** Begin Patch\n*** Add File: ../x\n*** End Patch"}),
+            Verdict::Deny,
+        ),
+        // A text that looks like a patch hides no path.
+        (
+            "Write",
+            json!({"file_path": "../x", "patch": "*** Begin Patch\n*** Add File: x\n*** End Patch"}),
+            Verdict::Deny,
+        ),
         ("apply_patch", json!({"input": "nothing"}), Verdict::Ask),
         (
             "shell",
@@ -470,6 +488,7 @@ fn other_tools_are_judged_too() {
         ),
         ("Glob", json!({"pattern": "../**"}), Verdict::Ask),
         ("mcp__x__y", json!({}), Verdict::Allow),
+        ("mcp_x_y", json!({}), Verdict::Allow),
         ("", json!({}), Verdict::Allow),
     ] {
         let judged = strict.judge(&in_workspace(Call::new(tool, args.clone())));

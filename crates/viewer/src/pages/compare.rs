@@ -9,6 +9,7 @@ use maud::html;
 
 use self::model::Compared;
 use crate::answer::{Asked, Live, Page, Slider};
+use crate::costing;
 use crate::pages::list::plain;
 use crate::problem::Problem;
 
@@ -72,7 +73,13 @@ async fn read(asked: &Asked, a: &str, b: &str) -> Result<Compared, Problem> {
     };
     let from = asked.params.number("from")?.unwrap_or(0);
     let from = usize::try_from(from).unwrap_or(usize::MAX);
-    Ok(Compared::of(&found, from, asked.params.limit()?))
+    let mut compared = Compared::of(&found, from, asked.params.limit()?);
+    if !asked.moment.is_chosen {
+        for side in [&mut compared.a, &mut compared.b] {
+            side.cost = costing::of(asked.annals(), side.id).await?;
+        }
+    }
+    Ok(compared)
 }
 
 fn markdown(compared: &Compared) -> String {

@@ -9,15 +9,13 @@ mod marks;
 mod model;
 mod scale;
 
-use annals::CostQuery;
 use annals::domain::run::Event;
 use annals::domain::{AnyEvent, Kind};
 use annals::event_log::Position;
-use annals::projections::{CallLine, JsonText, amount_of_money};
+use annals::projections::{CallLine, JsonText};
 use axum::extract::Path;
 use axum::response::Response;
 use maud::html;
-use uuid::Uuid;
 
 pub(crate) use self::draw::{draw, still};
 pub(crate) use self::marks::{Lane, Mark, intents_of, run_marks};
@@ -46,7 +44,7 @@ pub(crate) async fn timeline(
     let from = usize::try_from(from).unwrap_or(usize::MAX);
     let mut timeline = read(&mut reading, &found, from).await?;
     if !asked.moment.is_chosen {
-        timeline.cost = cost(&asked, found.id).await?;
+        timeline.cost = costing::of(asked.annals(), found.id).await?;
     }
     let row = reading.row(&found.row).await?;
     let row = row.unwrap_or_else(|| Row::of(&found.row));
@@ -72,18 +70,6 @@ pub(crate) async fn timeline(
         }
     };
     asked.answer(page, page_of).await
-}
-
-/// What a run cost until now.
-async fn cost(asked: &Asked, run: Uuid) -> Result<Option<String>, Problem> {
-    let query = CostQuery::default().with_of(run);
-    let report = costing::report(asked.annals(), query).await?;
-    let (sums, currency) = (&report.total, &report.currency);
-    Ok(match (sums.computed_micros, sums.recorded_micros()) {
-        (0, None) => None,
-        (0, Some(recorded)) => Some(amount_of_money(recorded, "USD")),
-        (computed, _) => Some(amount_of_money(computed, currency)),
-    })
 }
 
 /// Reads a run's timeline, from a mark on.

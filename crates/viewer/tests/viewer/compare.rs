@@ -67,6 +67,12 @@ fn two_runs_stand_side_by_side_at_every_moment() {
     );
     assert_eq!(now["b"]["title"], format!("Cache it again {SCRIPT}"));
     assert_eq!(now["files"][0]["b"], Value::Null);
+    assert_eq!(now["b"]["cost"], Value::Null, "nothing was used yet");
+    // What it cost is as the timeline has it; of the past it is not said.
+    let used = json!({
+        "run": other, "model": "claude-opus-4-5", "uncached_input_tokens": 100_000, "output_tokens": 20_000,
+    });
+    place.agent("record_usage", used);
     // Also when it has failed it is called by its task, not by its error.
     place.agent("fail_run", json!({ "run": other, "error": "no disk" }));
     let viewing = Viewing::of(&place);
@@ -74,6 +80,10 @@ fn two_runs_stand_side_by_side_at_every_moment() {
     assert_eq!(failed["compared"]["b"]["status"], "failed");
     let title = format!("Cache it again {SCRIPT}");
     assert_eq!(failed["compared"]["b"]["title"], title);
+    assert_eq!(failed["compared"]["b"]["cost"], "$1.0000");
+    let at = format!("/compare?a={}&b={other}&at={end}", uuid(RUN));
+    let past = viewing.data(&at);
+    assert_eq!(past["compared"]["b"]["cost"], Value::Null);
 }
 
 #[test]

@@ -236,6 +236,80 @@ fn who_let_no_call_through_is_a_decision_on_it() {
     assert_eq!(log.annals.position(), before);
 }
 
+/// Newer versions state beside each result who or what decided.
+#[test]
+fn who_decided_is_taken_as_it_is_stated() {
+    let words = format!("{REFUSED} To tell you how to proceed, the user said:\nKeep it.");
+    let by_rule = json!({ "decision": "reject", "source": "config", "reasonType": "subcommandResults",
+        "ruleSource": "cliArg", "reasonCode": "rule:cliArg" });
+    let unavailable = json!({ "decision": "reject", "source": "config", "reasonType": "classifier",
+        "reasonCode": "classifier:auto-mode:unavailable" });
+    let once = json!({ "decision": "accept", "source": "user_temporary", "grantScope": "once",
+        "reasonCode": "unknown" });
+    let refused = json!({ "decision": "reject", "source": "user_reject", "reasonCode": "unknown" });
+    let ungranted = json!({ "decision": "reject", "source": "config", "reasonCode": "unknown" });
+    let by_mode = json!({ "decision": "accept", "source": "config", "reasonType": "mode" });
+    let allowed =
+        json!({ "decision": "accept", "source": "config", "reasonType": "subcommandResults" });
+    let cases = [
+        (
+            by_rule,
+            "Permission to use Bash with command git push has been denied.",
+            "deny rule rule:cliArg cliArg",
+        ),
+        (
+            unavailable,
+            "Auto mode is unavailable",
+            "deny classifier classifier:auto-mode:unavailable ",
+        ),
+        (once, "ok", "allow person  "),
+        (refused, words.as_str(), "deny person  "),
+        (
+            ungranted,
+            "Claude requested permissions to write, but you haven't granted it yet.",
+            "ask mode  ",
+        ),
+        (by_mode, "ok", "allow mode  "),
+        (allowed, "ok", "allow rule  "),
+        // It ran, and was interrupted.
+        (json!(null), REFUSED, "none"),
+        (json!({ "decision": "odd" }), "ok", "none"),
+    ];
+    let mut recording = Recording::of("s");
+    recording.user(json!("Do it"));
+    for (number, (stated, result, _)) in cases.iter().enumerate() {
+        let (call, message) = (format!("t{number}"), format!("m{number}"));
+        let is_error = *result != "ok";
+        recording.calls(&message, &call, "Bash", json!({ "command": "x" }));
+        recording.result(&call, json!(result), is_error);
+        match stated.is_null() {
+            true => recording.with(json!({ "toolDenialKind": "user-rejected" })),
+            false => recording.with(json!({ "permissionDecision": stated })),
+        };
+    }
+    let log = Log::of(&recording);
+    for (number, (stated, _, expected)) in cases.iter().enumerate() {
+        let call = claude::ids().tool(&format!("t{number}")).invocation;
+        let view: ToolInvocationView = log.get(call);
+        let shown = view.life.decisions.iter().map(|decision| {
+            let text = |text: Option<&Text>| text.map(Text::to_string).unwrap_or_default();
+            let name = text(decision.by_name.as_ref());
+            let source = text(decision.source.as_ref());
+            format!("{} {} {name} {source}", decision.verdict, decision.by)
+        });
+        let shown: Vec<String> = shown.collect();
+        match *expected {
+            "none" => assert_eq!(shown, [""; 0], "{stated}"),
+            expected => assert_eq!(shown, [expected], "{stated}"),
+        }
+    }
+    // Nor is it evidence of a refusal.
+    let refusals = evidence(&log)
+        .into_iter()
+        .filter(|it| it.starts_with("decision:"));
+    assert_eq!(refusals.count(), 1);
+}
+
 #[test]
 fn cut_or_killed_anywhere_it_is_the_same() {
     let busy = busy();

@@ -83,7 +83,7 @@ fn facts(compared: &Compared, moment: Moment) -> Markup {
                 (row("calls", &|side| calls_of(side)))
                 (row("files", &|side| html! { (grouped(side.files as u64)) }))
                 (row("tokens", &|side| side.tokens.as_ref().map_or_else(none, tokens)))
-                (row("recorded cost", &|side| side.cost_usd.map_or_else(none, |usd| html! { span.num { (format!("${usd:.2}")) } })))
+                (row("cost", &|side| side.cost.as_ref().map_or_else(none, |cost| html! { span.num { (cost) } })))
             }
         } }
     }

@@ -74,8 +74,9 @@ pub(super) struct Side {
     pub(super) files: usize,
     /// Tokens; null where they are not known.
     pub(super) tokens: Option<Tokens>,
-    /// What they cost, as it was recorded, in USD.
-    pub(super) cost_usd: Option<f64>,
+    /// What it cost, by the table of prices, or else as its agent's program said; null where that is not known, and in
+    /// the past.
+    pub(super) cost: Option<String>,
     /// What was checked and decided, at most fifty of them.
     pub(super) checks: Vec<Check>,
 }
@@ -190,7 +191,7 @@ impl Side {
             failed_calls: side.calls.iter().filter(is_failed).count(),
             files: side.files.len(),
             tokens: side.tokens.as_ref().map(Tokens::of),
-            cost_usd: side.tokens.as_ref().and_then(|tokens| tokens.cost_usd),
+            cost: None,
             checks: side.verdicts.iter().take(CHECKS).map(check).collect(),
         }
     }

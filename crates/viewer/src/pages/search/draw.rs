@@ -79,17 +79,27 @@ fn form(search: &Search, asked: &Asked) -> Markup {
             @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
             input type="search" name="q" value=(search.query) aria-label="Words" placeholder="words, \"a phrase\", begin*, -not" autocomplete="off" maxlength="1000";
             select name="in" aria-label="In which texts" {
-                option value="" { "in all texts" }
-                @for one in Facet::ALL { option value=(one.as_str()) selected[facet == Some(one.as_str())] { "in " (one.as_str()) } }
+                option value="" { "All texts" }
+                @for one in Facet::ALL { option value=(one.as_str()) selected[facet == Some(one.as_str())] { (texts(one)) } }
             }
             select name="kind" aria-label="On which objects" {
-                option value="" { "on anything" }
+                option value="" { "All objects" }
                 @for listed in LISTS { @let word = listed.kind.object_type();
-                    option value=(word) selected[kind == Some(word)] { (word.replace('_', " ")) } }
+                    option value=(word) selected[kind == Some(word)] { (listed.title) } }
             }
             label { input type="checkbox" name="newest" value="1" checked[params.get("newest").is_some()]; " newest first" }
             button type="submit" { "Search" }
         }
+    }
+}
+
+/// What a facet has, for people.
+fn texts(facet: Facet) -> &'static str {
+    match facet {
+        Facet::Prompts => "Prompts and questions",
+        Facet::Tools => "Tool calls",
+        Facet::Results => "Results",
+        Facet::Rationale => "Answers and reasons",
     }
 }
 
@@ -141,12 +151,21 @@ fn turn_hit(
     html! {
         a.hit href=(address) data-position=(hit.position) {
             span.where {
-                b { (role(hit.facet)) }
+                b { (foreign::text(&label(hit))) }
                 @match turn { Some(turn) => { "turn " (turn) }, None => { "event " (hit.position) } }
                 @if let Some(at) = local_time(&hit.occurred_at) { " · " (clock.day_and_time(at)) }
             }
-            span.ctx { (snippet(hit)) }
+            span.ctx.code[hit.tool().is_some()] { (snippet(hit)) }
         }
+    }
+}
+
+/// What has the words: of a tool call the tool.
+fn label(hit: &Found) -> String {
+    match (hit.facet, hit.tool()) {
+        ("results", Some(tool)) => format!("{tool}, result"),
+        (_, Some(tool)) => tool.to_owned(),
+        (facet, None) => role(facet).to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use annals_search::{Answer, Count, Hit, SessionHits, Snippet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use annals::domain::Timestamp;
+use annals::domain::{Kind, Timestamp};
 use uuid::Uuid;
 
 use crate::model::{Named, Who};
@@ -98,6 +98,15 @@ pub(super) struct Piece {
     pub(super) text: String,
     /// Whether it is a word that was looked for.
     pub(super) mark: bool,
+}
+
+impl Found {
+    /// The tool, if the text is of a tool call.
+    pub(super) fn tool(&self) -> Option<&str> {
+        let kind = self.object.as_ref().map(|object| object.kind);
+        let is_call = kind == Some(Kind::ToolInvocation.object_type());
+        self.name.as_deref().filter(|_| is_call)
+    }
 }
 
 impl Search {
