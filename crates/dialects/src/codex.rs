@@ -436,7 +436,7 @@ impl Codex {
             "event_msg" => return self.event(line, &members, &kind, name),
             "turn_context" => self.context(&payload, &members),
             "response_item" => {
-                let spoken = self.item(&members, &kind, &name);
+                let spoken = self.item((&members, &payload), &kind, &name);
                 spoken.unwrap_or_else(|| Spoken::whole(&kind, &payload))
             }
             "compacted" => line::compacted(&payload),
@@ -653,10 +653,16 @@ impl Codex {
         }
     }
 
-    fn item(&mut self, payload: &Members<'_>, kind: &str, name: &str) -> Option<Spoken> {
+    fn item(
+        &mut self,
+        (payload, raw): (&Members<'_>, &RawValue),
+        kind: &str,
+        name: &str,
+    ) -> Option<Spoken> {
         Some(match kind {
             "message" => line::message(payload, self.is_side()),
             "reasoning" => line::reasoning(payload),
+            "agent_message" if self.is_side() => line::task(payload, raw)?,
             "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call"
             | "tool_search_call" => {
                 let id = self.call(payload, name);

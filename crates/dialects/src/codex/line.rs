@@ -172,6 +172,39 @@ pub(super) fn message(payload: &Members<'_>, is_side: bool) -> Spoken {
     }
 }
 
+/// The task that another agent gives to a sub-agent; `None` for its other messages.
+pub(super) fn task(payload: &Members<'_>, raw: &RawValue) -> Option<Spoken> {
+    let parts = payload.list("content").into_iter();
+    let texts: Vec<String> = parts.filter_map(task_text).collect();
+    let text = texts.concat();
+    let (head, body) = text.split_once("\nPayload:\n")?;
+    if !head.starts_with("Message Type: NEW_TASK\n") {
+        return None;
+    }
+    let name = || {
+        let mut lines = head.lines();
+        let name = lines.find_map(|line| line.strip_prefix("Task name: "))?;
+        name.rsplit('/').next()
+    };
+    let asked = Some(body).filter(|body| !body.trim().is_empty());
+    let what = What::Prompt {
+        text: asked.or_else(name)?.to_owned(),
+        asked: None,
+        is_summary: false,
+    };
+    let items = vec![
+        whole(0, "payload", raw.to_owned(), "agent_message", fields::WHOLE),
+        Item::new(1, CONTENT, Vec::new(), what),
+    ];
+    Some(Spoken::new(Speaker::User, fields::PAYLOAD, items))
+}
+
+/// The text of a part of a task. One that is said to be encrypted may be text; what is has no spaces.
+fn task_text(part: &RawValue) -> Option<String> {
+    let encrypted = || Members::of(Some(part)).text("encrypted_content");
+    part_text(part).or_else(|| encrypted().filter(|text| text.contains(char::is_whitespace)))
+}
+
 /// The content of a model's message that is one text.
 fn alone(sources: &[Source], text: &str) -> Option<What> {
     (!sources.is_empty()).then(|| What::Text(text.to_owned()))

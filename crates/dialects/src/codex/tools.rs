@@ -218,11 +218,22 @@ pub(super) fn outcome(output: Option<&RawValue>) -> Outcome {
             ..Outcome::of(Some(raw), false)
         });
     }
+    if is_failed_script(raw) {
+        return Outcome::of(Some(raw), true);
+    }
     let members = Members::of(Some(raw));
     match members.raw("content") {
         Some(content) => Outcome::of(Some(content), members.get("success") == Some(false)),
         None => Outcome::of(Some(raw), false),
     }
+}
+
+/// Whether an output in parts is that of a script that threw, as its first part says.
+fn is_failed_script(raw: &RawValue) -> bool {
+    let parts: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+    let head = parts.first().map(|head| Members::of(Some(head)));
+    let head = head.and_then(|head| head.text("text"));
+    head.is_some_and(|head| head.starts_with("Script failed\nWall time "))
 }
 
 impl Outcome {

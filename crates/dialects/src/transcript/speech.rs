@@ -133,9 +133,11 @@ impl Importer<'_> {
     ) -> Done {
         item.count(&[], &mut spoken.load.fields);
         count_cut(spoken, item, said.text);
+        // What the program alone wrote is not what a sub-agent was asked for.
+        let is_asked = (self.agent.asked)(said.text).is_some();
         let session = self.session(&spoken.session);
         let chain = session.chain(&spoken.chain);
-        let begins = chain.is_side() && chain.title.is_none();
+        let begins = chain.is_side() && chain.title.is_none() && is_asked;
         if begins {
             chain.title = Some(texts::bounded(said.text).to_owned());
         }

@@ -375,6 +375,47 @@ fn a_sub_agents_rollout_is_a_side_chain_of_its_session() {
     assert_eq!(log.tokens(), [265, 140, 0, 36]);
 }
 
+/// What the program puts before it is not what the sub-agent was asked for.
+#[test]
+fn a_sub_agent_is_called_by_its_task() {
+    let title = |parts: Value| {
+        let spawn =
+            json!({ "subagent": { "thread_spawn": { "parent_thread_id": THREAD, "depth": 1 } } });
+        let mut child = Rollout::of(json!({
+            "id": "child", "timestamp": "2026-01-02T03:04:06.000Z", "cwd": "/w", "source": spawn,
+        }));
+        child.message(
+            "user",
+            "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>",
+        );
+        child.item(json!({
+            "type": "agent_message", "author": "/root", "recipient": "/root/look", "content": parts,
+        }));
+        child.says("It is there.");
+        let folder = Folder::new();
+        folder.write("sessions/b.jsonl", text(&child.0));
+        folder.write(&format!("sessions/{NAME}"), text(&session().0));
+        let mut log = Log::empty();
+        log.report = try_import(&log, Some("codex"), folder.path())
+            .unwrap()
+            .remove(0);
+        assert_eq!(log.report.broken, []);
+        assert_eq!(prompts(&log).len(), 3);
+        assert_eq!(log.count("task.created"), 2);
+        let task: TaskView = log.get(codex::ids().side_chain(THREAD, "child").task);
+        task.title.as_str().map(str::to_owned)
+    };
+    let head = "Message Type: NEW_TASK\nTask name: /root/look\nSender: /root\nPayload:\n";
+    let part = |text: &str| json!({ "type": "input_text", "text": text });
+    let plain = part(&format!("{head}Search for it"));
+    assert_eq!(title(json!([plain])).as_deref(), Some("Search for it"));
+    let within = |text: &str| json!([part(head), { "type": "encrypted_content", "encrypted_content": text }]);
+    assert_eq!(title(within("Look at it")).as_deref(), Some("Look at it"));
+    assert_eq!(title(within("gAAAAABnQ==")).as_deref(), Some("look"));
+    let answer = part("Message Type: FINAL_ANSWER\nTask name: /root\nPayload:\nFound");
+    assert_eq!(title(json!([answer])).as_deref(), Some("(no prompt)"));
+}
+
 /// A rollout names the session that it is all for, and the thread that began it.
 #[test]
 fn a_sub_agent_of_a_sub_agent_is_a_part_of_it() {
@@ -688,6 +729,30 @@ fn what_a_script_did_are_calls_of_its_own() {
 }
 
 #[test]
+fn a_script_that_threw_is_a_call_that_failed() {
+    let ended = |head: &str| {
+        let mut rollout = Rollout::new();
+        let output = json!([
+            { "type": "input_text", "text": head }, { "type": "input_text", "text": "Script error:\nno" },
+        ]);
+        rollout.prompt("Try it").item(json!({
+            "type": "custom_tool_call", "name": "exec", "call_id": "one", "input": "throw new Error('no');",
+        }));
+        rollout.item(json!({
+            "type": "custom_tool_call_output", "call_id": "one", "output": output,
+        }));
+        calls(&log_of_lines(NAME, &rollout.0)).remove(0)
+    };
+    let failed = ended("Script failed\nWall time 0.0 seconds\nOutput:\n");
+    assert!(failed.starts_with("exec error: "), "{failed}");
+    let completed = ended("Script completed\nWall time 0.0 seconds\nOutput:\n");
+    assert!(completed.starts_with("exec ok: "), "{completed}");
+    // What a command printed says nothing.
+    let printed = ended("Script failed");
+    assert!(printed.starts_with("exec ok: "), "{printed}");
+}
+
+#[test]
 fn ids_of_a_scripts_calls_may_begin_again() {
     let mut rollout = script();
     rollout
@@ -964,7 +1029,7 @@ fn nothing_is_read_of_a_compressed_rollout_whose_content_is_damaged() {
     assert_eq!(log.report.events_made, 0, "{}", log.report);
     let reason = &log.report.broken[0].reason;
     assert!(reason.contains("compressed, and damaged"), "{reason}");
-    import_bytes(&mut log, &name, &compressed(&content));
+    import_bytes(&mut log, &name, compressed(&content));
     assert_eq!(log.report.broken, [], "{}", log.report);
     assert_same(&log, &log_of_lines(NAME, &session().0), "afterwards");
 }

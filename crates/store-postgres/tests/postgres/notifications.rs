@@ -121,7 +121,11 @@ fn the_last_commit_of_a_log_that_is_closed_is_told() {
         let _end = Ending(&is_over);
         // A busy machine runs what a commit woke only later.
         for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         for round in 0..ROUNDS {
             let reader = &reader;

@@ -361,11 +361,28 @@
       gone.dataset.address = add(area().dataset.turns, 'from=' + chunk.dataset.from);
       chunk.replaceWith(gone);
     };
+    // Marks the prompt that is read in the list of prompts.
+    let marking = false;
+    const markRead = () => {
+      marking = false;
+      const cards = $$('#turns > .chunk > [aria-posinset]');
+      const read = cards.filter((card) => card.getBoundingClientRect().top < 200).at(-1) ?? cards[0];
+      for (const link of $$('.rail ol a')) {
+        if (read && $('.pn', link)?.textContent === read.getAttribute('aria-posinset')) link.setAttribute('aria-current', 'true');
+        else link.removeAttribute('aria-current');
+      }
+    };
+    addEventListener('scroll', () => {
+      if (marking || !area()) return;
+      marking = true;
+      requestAnimationFrame(markRead);
+    }, { passive: true });
     const start = () => {
       watcher?.disconnect();
       watcher = null;
       if (!area()) return;
       dress();
+      markRead();
       watcher = new IntersectionObserver((seen) => {
         for (const one of seen) if (one.isIntersecting) load(one.target);
       }, { rootMargin: '1200px' });

@@ -75,6 +75,10 @@ pub async fn suggestions_appear_while_typing(browser: &Browser, viewing: &Viewin
         uuid(TASK)
     );
     browser.until(&opened).await;
+    // The list of prompts says which one is read.
+    browser
+        .until("const read = [...document.querySelectorAll('.rail ol a[aria-current]')]; return read.length === 1 && read[0].querySelector('.pn').textContent === '1'")
+        .await;
     other_ways_out(browser, viewing).await;
     assert_eq!(browser.errors().await, Vec::<String>::new());
 }
