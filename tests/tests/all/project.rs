@@ -195,6 +195,29 @@ fn the_code_map_has_every_crate_and_names_files_that_are_there() {
 }
 
 /// A name in code font with three underscores or more is a test's.
+/// A picture that is not there is a hole in its page.
+#[test]
+fn every_picture_of_a_page_exists() {
+    let mut pages = vec![root().join("README.md")];
+    let documents = std::fs::read_dir(root().join("docs")).expect("a folder");
+    pages.extend(documents.map(|entry| entry.expect("an entry").path()));
+    pages.retain(|page| page.extension().is_some_and(|ending| ending == "md"));
+    let mut shown = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("a text");
+        let pictures = text.split(['(', '"']).filter_map(|part| {
+            let (path, _) = part.split_once([')', '"'])?;
+            (path.ends_with(".png") && path.contains("images/")).then_some(path)
+        });
+        for picture in pictures {
+            let path = page.parent().expect("a folder").join(picture);
+            assert!(path.is_file(), "{}: there is no {picture}", page.display());
+            shown += 1;
+        }
+    }
+    assert!(shown > 5, "only {shown} pictures were found");
+}
+
 #[test]
 fn every_test_that_a_document_names_exists() {
     let sources: Vec<String> = all_rust_files()
