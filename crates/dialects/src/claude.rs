@@ -223,7 +223,9 @@ fn parse(
     if let Some(prompt) = AttachedPrompt::read(&talk) {
         return Ok(program.attached(prompt, text.into_string(), *talk));
     }
-    let read = entry(text.into_string(), *talk, blocks, speaker);
+    let mut talk = *talk;
+    program.follow_decisions(&mut talk);
+    let read = entry(text.into_string(), talk, blocks, speaker);
     Ok(program.spoken(read))
 }
 

@@ -25,7 +25,13 @@ pub fn read(call: &Call) -> Reading {
         Kind::Run => commands(call, action, &mut reading),
         Kind::Read | Kind::Edit => files(call, kind, action, &mut reading),
         Kind::Fetch => fetch(call, action, &mut reading),
-        Kind::Mcp => reading.add(Part::new(Kind::Mcp, server_tool(&call.tool))),
+        Kind::Mcp => {
+            reading.add(Part::new(Kind::Mcp, server_tool(&call.tool)));
+            if is_ambiguous(&call.tool) {
+                reading
+                    .doubt("the name does not say where the server's ends and the tool's begins");
+            }
+        }
         _ => reading.add(Part::new(Kind::Other, tool(&call.tool, "", &call.tool))),
     }
     if matches!(kind, Kind::Mcp | Kind::Other) {
@@ -42,6 +48,12 @@ fn tool(name: &str, server: &str, tool: &str) -> Resource {
         .text("name", name)
         .text("server", server)
         .text("tool", tool)
+}
+
+/// Whether a name may be that of tools of several servers: `mcp_A_B_C` is `B_C` of `A`, or `C` of `A_B`.
+fn is_ambiguous(name: &str) -> bool {
+    let rest = name.strip_prefix("mcp_").unwrap_or_default();
+    !rest.starts_with('_') && rest.matches('_').count() > 1
 }
 
 /// `mcp__SERVER__TOOL`, or `mcp_SERVER_TOOL`, in which the server's name ends at the first line.
@@ -269,7 +281,7 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
         chosen.into_iter().for_each(&mut add);
     }
     match (paths.as_slice(), kind) {
-        ([], Kind::Edit) if !patches.is_empty() => {}
+        ([], Kind::Edit) if !patches.is_empty() && call.tool.contains("patch") => {}
         ([], Kind::Read) => add(path::known(".", place)),
         ([], _) => {
             return reading.doubt(format!("{} is given no path that could be read", call.tool));

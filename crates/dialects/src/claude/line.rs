@@ -70,9 +70,9 @@ pub(super) struct Talk {
     pub(super) tool_use_result: Option<Box<RawValue>>,
     /// Who or what let the call through, or did not (newer versions).
     #[serde(default)]
-    permission_decision: Option<Box<RawValue>>,
+    pub(super) permission_decision: Option<Box<RawValue>>,
     #[serde(default)]
-    tool_denial_kind: Option<Box<RawValue>>,
+    pub(super) tool_denial_kind: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) subtype: Option<String>,
     #[serde(default)]

@@ -49,6 +49,8 @@ pub(super) struct Program {
     newest: HashMap<String, String>,
     /// Who called sub-agents, by the newest line.
     called: Vec<SubAgent>,
+    /// The newest session whose recording states decisions.
+    states_decisions: Option<String>,
 }
 
 /// A line that has no name, and no place in the conversation's order but its position in the file.
@@ -68,6 +70,16 @@ struct Aside {
 }
 
 impl Program {
+    /// Forgets the kind of a denial, unless the session's recording states decisions: there a line that states none is of
+    /// a call that was interrupted.
+    pub(super) fn follow_decisions(&mut self, talk: &mut Talk) {
+        if talk.permission_decision.is_some() {
+            self.states_decisions.clone_from(&talk.session_id);
+        } else if self.states_decisions.is_none() || self.states_decisions != talk.session_id {
+            talk.tool_denial_kind = None;
+        }
+    }
+
     /// Remembers a line that has a name.
     pub(super) fn saw(&mut self, session: Option<&str>, name: &str) {
         let Some(session) = session else { return };

@@ -672,12 +672,21 @@ const SHELL: &str = "run_shell_command";
 /// Begins the line of a command's answer that has its exit code.
 const EXIT_CODE: &str = "Exit Code: ";
 
+/// What may follow that line.
+const BEHIND: [&str; 4] = [
+    "Signal: ",
+    "Background PIDs: ",
+    "Process Group PGID: ",
+    "</untrusted_context>",
+];
+
 /// Returns `true` if the answer of a command says that it ended with another exit code than 0.
 fn exits_badly(output: &str) -> bool {
-    let code = output
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix(EXIT_CODE));
+    // Only what the program adds may follow: what a command printed may look the same.
+    let is_added =
+        |line: &&str| line.trim().is_empty() || BEHIND.iter().any(|it| line.starts_with(it));
+    let mut lines = output.lines().rev().skip_while(is_added);
+    let code = lines.next().and_then(|line| line.strip_prefix(EXIT_CODE));
     code.and_then(|code| code.trim().parse().ok())
         .is_some_and(|code: i64| code != 0)
 }
@@ -872,6 +881,19 @@ mod tests {
             ("Output: Exit Code: 3\nExit Code: 0\n", false),
             ("Exit Code: 0\nExit Code: 1", true),
             ("Exit Code: none", false),
+            (
+                "<untrusted_context>\nOutput: x\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>",
+                true,
+            ),
+            // A command printed it.
+            (
+                "Output: a\nExit Code: 3\nlast\nProcess Group PGID: 7",
+                false,
+            ),
+            (
+                "Output: a\nExit Code: 3\nSignal: 9\nBackground PIDs: 1, 2\nProcess Group PGID: 7",
+                true,
+            ),
             ("no code", false),
         ] {
             assert_eq!(exits_badly(output), expected, "{output}");

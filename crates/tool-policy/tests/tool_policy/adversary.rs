@@ -456,6 +456,11 @@ fn other_tools_are_judged_too() {
             json!({"file_path": "../x", "patch": "*** Begin Patch\n*** Add File: x\n*** End Patch"}),
             Verdict::Deny,
         ),
+        (
+            "Write",
+            json!({"target": "../x", "command": "*** Begin Patch\n*** Add File: x\n*** End Patch"}),
+            Verdict::Ask,
+        ),
         ("apply_patch", json!({"input": "nothing"}), Verdict::Ask),
         (
             "shell",
@@ -489,6 +494,7 @@ fn other_tools_are_judged_too() {
         ("Glob", json!({"pattern": "../**"}), Verdict::Ask),
         ("mcp__x__y", json!({}), Verdict::Allow),
         ("mcp_x_y", json!({}), Verdict::Allow),
+        ("mcp_x_y_z", json!({}), Verdict::Ask),
         ("", json!({}), Verdict::Allow),
     ] {
         let judged = strict.judge(&in_workspace(Call::new(tool, args.clone())));

@@ -310,6 +310,20 @@ fn who_decided_is_taken_as_it_is_stated() {
     assert_eq!(refusals.count(), 1);
 }
 
+/// Versions that name the kind of a denial, and no decision: its text says whose it was.
+#[test]
+fn a_denial_without_a_stated_decision_is_read_by_its_text() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Do it"));
+    recording.calls("m1", "t1", "Bash", json!({ "command": "x" }));
+    recording.result("t1", json!(REFUSED), true);
+    recording.with(json!({ "toolDenialKind": "user-rejected" }));
+    let log = Log::of(&recording);
+    let view: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
+    assert_eq!(view.life.decisions.len(), 1);
+    assert_eq!(view.life.decisions[0].by.to_string(), "person");
+}
+
 #[test]
 fn cut_or_killed_anywhere_it_is_the_same() {
     let busy = busy();
