@@ -40,19 +40,22 @@ pub(crate) static KIND: Kind = Kind {
     format: || Box::new(OpenCode::default()),
 };
 
+/// The columns of a session, the same in the tables of both versions.
+const SESSION: [&str; 7] = [
+    "id",
+    "parent_id",
+    "fork_session_id",
+    "directory",
+    "version",
+    "title",
+    "time_created",
+];
+
 static TABLES: Tables = Tables {
     tables: &[
         TableOf {
             name: "session",
-            columns: &[
-                "id",
-                "parent_id",
-                "fork_session_id",
-                "directory",
-                "version",
-                "title",
-                "time_created",
-            ],
+            columns: &SESSION,
             keys: &["id", "id", "time_created"],
             is_missed: |has| !has("session_v2") && !has("session_message"),
         },
@@ -70,15 +73,7 @@ static TABLES: Tables = Tables {
         },
         TableOf {
             name: "session_v2",
-            columns: &[
-                "id",
-                "parent_id",
-                "fork_session_id",
-                "directory",
-                "version",
-                "title",
-                "time_created",
-            ],
+            columns: &SESSION,
             keys: &["id", "id", "time_created"],
             is_missed: |has| has("session_message") && !has("session"),
         },

@@ -215,22 +215,17 @@ impl Hook {
             .filter(|_| !is_nameless)
     }
 
-    /// What a person asked for.
+    /// What a person asked for with a prompt.
     fn asked(&self, fields: &Fields<'_>, event: &Event) -> Option<RedactedText> {
         fields
             .first(event.says)
-            .filter(|_| !self.is_by_program(fields, event))
+            .filter(|text| !self.is_by_program(text))
     }
 
-    /// Whether an event is a prompt that the program itself wrote, as Claude Code does when a task in the background has
-    /// ended.
-    fn is_by_program(&self, fields: &Fields<'_>, event: &Event) -> bool {
-        let text = fields.first(event.says);
-        let agent = self.live_agent();
-        event.means == Means::Prompt
-            && text
-                .zip(agent)
-                .is_some_and(|(text, agent)| agent.is_by_program(&text))
+    /// Whether the program itself wrote a prompt, as Claude Code does when a task in the background has ended.
+    fn is_by_program(&self, prompt: &str) -> bool {
+        self.live_agent()
+            .is_some_and(|agent| agent.is_by_program(prompt))
     }
 
     fn told(
@@ -282,7 +277,9 @@ impl Hook {
         let tool = known
             .filter(|event| event.means.is_of_tool())
             .and_then(|_| fields.first(&["tool_name"]));
-        let is_by_program = known.is_some_and(|event| self.is_by_program(fields, event));
+        let prompt = known.filter(|event| event.means == Means::Prompt);
+        let prompt = prompt.and_then(|event| fields.first(event.says));
+        let is_by_program = prompt.is_some_and(|text| self.is_by_program(&text));
         Around {
             kind: match is_by_program {
                 true => "notification",

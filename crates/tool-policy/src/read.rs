@@ -25,13 +25,7 @@ pub fn read(call: &Call) -> Reading {
         Kind::Run => commands(call, action, &mut reading),
         Kind::Read | Kind::Edit => files(call, kind, action, &mut reading),
         Kind::Fetch => fetch(call, action, &mut reading),
-        Kind::Mcp => {
-            reading.add(Part::new(Kind::Mcp, server_tool(&call.tool)));
-            if is_ambiguous(&call.tool) {
-                reading
-                    .doubt("the name does not say where the server's ends and the tool's begins");
-            }
-        }
+        Kind::Mcp => server_tool(&call.tool, &mut reading),
         _ => reading.add(Part::new(Kind::Other, tool(&call.tool, "", &call.tool))),
     }
     if matches!(kind, Kind::Mcp | Kind::Other) {
@@ -50,20 +44,18 @@ fn tool(name: &str, server: &str, tool: &str) -> Resource {
         .text("tool", tool)
 }
 
-/// Whether a name may be that of tools of several servers: `mcp_A_B_C` is `B_C` of `A`, or `C` of `A_B`.
-fn is_ambiguous(name: &str) -> bool {
-    let rest = name.strip_prefix("mcp_").unwrap_or_default();
-    !rest.starts_with('_') && rest.matches('_').count() > 1
-}
-
-/// `mcp__SERVER__TOOL`, or `mcp_SERVER_TOOL`, in which the server's name ends at the first line.
-fn server_tool(name: &str) -> Resource {
+/// `mcp__SERVER__TOOL`, or `mcp_SERVER_TOOL`, in which the server's name ends at the first line: `mcp_A_B_C` may be `B_C` of
+/// `A` and `C` of `A_B`.
+fn server_tool(name: &str, reading: &mut Reading) {
     let (rest, line) = match name.strip_prefix("mcp__") {
         Some(rest) => (rest, "__"),
         None => (name.strip_prefix("mcp_").unwrap_or(name), "_"),
     };
     let (server, called) = rest.split_once(line).unwrap_or((rest, ""));
-    tool(name, server, called)
+    reading.add(Part::new(Kind::Mcp, tool(name, server, called)));
+    if line == "_" && called.contains('_') {
+        reading.doubt("the name does not say where the server's ends and the tool's begins");
+    }
 }
 
 /// What is typed into a program that runs already. That may be a shell, or anything else: it is read as commands, and

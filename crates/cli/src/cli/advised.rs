@@ -81,8 +81,8 @@ fn is_known(line: &str) -> bool {
     )
 }
 
-#[test]
-fn every_command_line_that_is_advised_parses() {
+/// The folder of all crates, and the sources of them all.
+fn all_sources() -> (&'static Path, Vec<String>) {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut texts = Vec::new();
     for entry in fs::read_dir(crates).unwrap() {
@@ -91,6 +91,12 @@ fn every_command_line_that_is_advised_parses() {
             sources(&folder, &mut texts);
         }
     }
+    (crates, texts)
+}
+
+#[test]
+fn every_command_line_that_is_advised_parses() {
+    let (_, texts) = all_sources();
     let texts: Vec<String> = texts.iter().map(|text| joined(text)).collect();
     let found: BTreeSet<&str> = texts.iter().flat_map(|text| lines(text)).collect();
     assert!(found.len() > 40, "{found:?}");
@@ -141,14 +147,7 @@ fn documents(folder: &Path, texts: &mut Vec<String>) {
 
 #[test]
 fn no_text_names_an_old_spelling() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut texts = Vec::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let folder = entry.unwrap().path().join("src");
-        if folder.is_dir() {
-            sources(&folder, &mut texts);
-        }
-    }
+    let (crates, mut texts) = all_sources();
     // These name old spellings to translate them.
     let names_old = |text: &String| {
         let marks = ["const OLD: [(&str", "const OLD_SPELLINGS", "fn named(text"];
